@@ -11,8 +11,7 @@
 namespace tributary::inline fleet {
 namespace {
 
-// A moment computed in nanoseconds, never before `start` by a rounding; nothing when it lies further away than a
-// TimePoint can hold (some 290 years), which for any run is never.
+// Converts to a TimePoint not before `start`, whatever the rounding; nothing beyond some 290 years.
 std::optional<TimePoint> ToMoment(double nanoseconds, TimePoint start) {
   constexpr double kLast = 9.2e18;
   if (!(nanoseconds < kLast)) return std::nullopt;
@@ -38,9 +37,8 @@ Status CheckStep(const std::vector<Trace::Step>& steps, std::size_t i) {
 constexpr int kMostSteps = 1'000'000;
 
 Status CheckKind(const AvailabilityKind& kind) {
-  if (const double* share = std::get_if<double>(&kind); share && !(*share > 0 && *share <= 1)) {
+  if (const double* share = std::get_if<double>(&kind); share && !(*share > 0 && *share <= 1))
     return InvalidArgument(fmt::format("a constant share must be above 0 and at most 1, found {:g}", *share));
-  }
   if (const RandomSteps* steps = std::get_if<RandomSteps>(&kind)) {
     const auto [period, low, high] = *steps;
     if (period <= Duration(0)) {
@@ -71,7 +69,6 @@ StatusOr<std::shared_ptr<const Trace>> Trace::Make(std::vector<Step> steps, Afte
 }
 
 Trace::Trace(std::vector<Step> steps, After after) : steps_(std::move(steps)), after_(after) {
-  done_.reserve(steps_.size());
   double done = 0;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     done_.push_back(done);
@@ -97,7 +94,7 @@ std::optional<TimePoint> Trace::Finish(TimePoint start, Duration at_full_rate) c
     const double once = done_.back();
     if (once <= 0) return std::nullopt;
     const double target = DoneAt(start % end()) + work;
-    // The earliest moment counts: work that is done with the last full share of a pass is not done after the idle rest.
+    // The earliest time counts: work must not end after the idle rest of a pass if it ends before that.
     const double passes = std::ceil(target / once) - 1;
     const double base = (static_cast<double>(start / end()) + passes) * Nanoseconds(end());
     return ToMoment(base + MomentOf(target - passes * once), start);
@@ -117,10 +114,10 @@ double Trace::DoneAt(TimePoint time) const {
 
 double Trace::MomentOf(double done) const {
   const auto reached = std::lower_bound(done_.begin(), done_.end(), done);
-  if (reached == done_.end()) return Nanoseconds(end());  // by a rounding beyond the last
+  if (reached == done_.end()) return Nanoseconds(end());  // rounding
   const auto i = static_cast<std::size_t>(reached - done_.begin());
   if (i == 0) return 0;
-  // The share is not 0 here: the amount done grows between i − 1 and i.
+  // The share is not 0 here: done_ grows between i − 1 and i.
   return Nanoseconds(steps_[i - 1].from) + (done - done_[i - 1]) / steps_[i - 1].share;
 }
 

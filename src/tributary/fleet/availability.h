@@ -12,10 +12,8 @@
 
 namespace tributary::inline fleet {
 
-// A recorded share of a device's compute rate, piecewise constant. Immutable, and shared by all devices of a group.
-//
-// Each step's share holds from its time to the next step's. The last step ends the recording: how long its share holds
-// is not known, so `After` says what comes then.
+// A recorded share of a device's compute rate, piecewise constant. Immutable and shared by a group of
+// devices. A step's share holds until the next step; `After` says what follows the last step.
 class Trace {
  public:
   struct Step {
@@ -25,19 +23,18 @@ class Trace {
   };
   enum class After {
     kHold,    // the last share, for ever
-    kRepeat,  // the recording again from its start; the last step only marks where
-    kEnd,     // nothing: the device is gone
+    kRepeat,  // the recording starts again; the share of the last step is not used
+    kEnd,     // the device is gone
   };
 
-  // Refused with the step: times that do not start at 0 and rise, shares outside [0, 1], no steps, and a recording of
-  // a single moment where it should end or repeat.
+  // Fails, naming the step, on times that do not start at 0 and rise, shares outside [0, 1], no steps, and a
+  // single step that should end or repeat.
   static StatusOr<std::shared_ptr<const Trace>> Make(std::vector<Step> steps, After after);
 
-  // 0 once it has ended.
+  // 0 after the end of a trace that ends.
   double At(TimePoint time) const;
-  // As Availability::Finish. O(log steps), however long the work and however often the recording is repeated.
+  // See Availability::Finish. O(log steps), also for long work and repeated recordings.
   std::optional<TimePoint> Finish(TimePoint start, Duration at_full_rate) const;
-
   const std::vector<Step>& steps() const { return steps_; }
   After after() const { return after_; }
   TimePoint end() const { return steps_.back().from; }
@@ -45,8 +42,7 @@ class Trace {
  private:
   Trace(std::vector<Step> steps, After after);
 
-  // Nanoseconds at a full share that are done in [0, time], with time ≤ end; and the first moment at which so
-  // many are.
+  // DoneAt: nanoseconds at full rate done in [0, time], time ≤ end. MomentOf: its inverse, the earliest time.
   double DoneAt(TimePoint time) const;
   double MomentOf(double done) const;
 
@@ -55,35 +51,33 @@ class Trace {
   After after_;
 };
 
-// Every `period` the device gets a new share, drawn evenly between `low` and `high`.
+// A new share, uniformly distributed over [low, high], in every `period`.
 struct RandomSteps {
-  Duration period{0};  // shorter changes more often within a round; above 0
-  double low = 0;      // 0 lets it stand still now and then
+  Duration period{0};  // above 0; shorter periods change the share more often within a round
+  double low = 0;      // at 0 the device sometimes stands still
   double high = 1;     // above 0
   friend bool operator==(const RandomSteps&, const RandomSteps&) = default;
 };
 
-// A constant share above 0 and up to 1, random steps, or a recording.
+// A constant share in (0, 1], random steps, or a recording.
 using AvailabilityKind = std::variant<double, RandomSteps, std::shared_ptr<const Trace>>;
 
-// The share of its compute rate that a device has over time: a piecewise constant function of time. Immutable and
-// without state that grows: any moment may be asked for, in any order and from any thread, and the answer depends on
-// (kind, seed, device, time) alone.
+// The share of its compute rate that a device has, piecewise constant over time. Immutable, thread-safe and
+// of constant size. The answer at any time depends only on (kind, seed, device, time).
 class Availability {
  public:
-  // All of it, always.
+  // The full rate, always.
   Availability() = default;
 
-  // Refused with a reason: shares outside [0, 1], one that is never above 0, a period that is not positive. `seed` and
-  // `device` choose the draws of random steps; the other kinds do not depend on them.
+  // Fails on shares outside [0, 1] or never above 0, or a period ≤ 0. Only random steps use seed and device.
   static StatusOr<Availability> Make(AvailabilityKind kind, std::uint64_t seed, DeviceId device);
 
-  // The share at `time`, which is not negative.
+  // The share at `time` ≥ 0.
   double At(TimePoint time) const;
 
-  // When work that takes `at_full_rate` at a share of 1 is done, if it begins at `start`; the earliest such moment,
-  // rounded to a nanosecond. Nothing if that is never: the share stays 0, the recording has ended, or the end lies
-  // beyond 290 years or, with random steps, beyond a million of them (the price of an answer stays bounded).
+  // The earliest time, rounded to a nanosecond, at which work that starts at `start` and takes `at_full_rate`
+  // at a share of 1 is done. Nothing if it never ends: the share stays 0, the recording has ended, or the end
+  // is more than 290 years or a million random steps away (this bounds the cost of a call).
   std::optional<TimePoint> Finish(TimePoint start, Duration at_full_rate) const;
 
  private:

@@ -14,67 +14,58 @@
 
 namespace tributary::inline fleet {
 
-// What comes and goes while a device works on an assignment. A Status is Cancelled once the assignment is over, or a
-// broken connection's reason.
+// Transfers of one assignment. A Status is Cancelled once it is over, or says why the connection broke.
 class Transfers {
  public:
   virtual ~Transfers() = default;
-  // Waits until this unit's segment of the weights is in place; false if that will not be.
+  // Waits until the segment with this unit's weights has arrived; false if it will not arrive.
   virtual bool AwaitUnit(std::size_t unit) = 0;
-  // Waits for all weights.
   virtual Status AwaitAll() = 0;
-  // This unit's part of the update is as it will be, and stays so until Finish has returned. It goes out on its own, with
-  // its segment of the plan.
+  // This unit of the update is final and valid until Finish returns. It is sent with its segment of the plan.
   virtual void UnitReady(const Update& update, std::size_t unit) = 0;
-  // Waits until all of an update has left that was made ready unit by unit.
+  // Waits until every unit passed to UnitReady has been sent.
   virtual Status Finish() = 0;
-  // Instead of the two above: a whole array of the answer; for an update with the samples it stands for. Valid until the
-  // call returns.
+  // Instead of UnitReady and Finish: sends a whole array of the answer, with an update's weight in samples.
   virtual Status Push(Array array, std::span<const std::byte> values, double weight) = 0;
-  // Samples of other devices that came with the assignment, all of them, as records; waits for them.
+  // Waits for the records of other devices' samples that come with the assignment, and returns all of them.
   virtual StatusOr<std::vector<std::byte>> AwaitSamples() = 0;
-  // Samples of this device, as records of this size one after the other.
+  // Sends samples of this device: records of `size` bytes, back to back.
   virtual Status PushSamples(std::span<const std::byte> records, std::size_t size) = 0;
-  // Of a cut network: sends these bytes to the server part, and waits for the `down` bytes of the reply.
+  // Split networks: sends `up` to the server part, and waits for the `down` bytes of the reply.
   virtual StatusOr<std::vector<std::byte>> Cross(int crossing, ByteSpan up, std::size_t down) = 0;
-  // Of a device that meets others: from now on they may have this model, until the next assignment. It must stay as it is
-  // until then, or until the book of offers is told otherwise.
+  // Gossip: offers this model to the neighbours. It must not change until the next assignment or Withdraw.
   virtual Status Offer(const SharedWeights& model) = 0;
-  // Waits for the neighbours' models and hands each over as it has come. Those that do not come, and those that `take`
-  // refuses, are not among those met.
+  // Waits for the neighbours' models. Returns the neighbours whose model arrived and was accepted by `take`.
   using TakeModel = std::function<Status(double weight, const SharedWeights& model)>;
   virtual StatusOr<std::vector<Met>> Meet(const TakeModel& take) = 0;
-  // Whether the coordinator has ended the assignment: what is not done yet need not be.
+  // Whether the coordinator has ended the assignment; the remaining work can be skipped.
   virtual bool over() const = 0;
 };
 
-// What a device does, apart from talking: it is told what it needs to know, gets weights put in place, and works.
+// The work of a device, without the communication: it is prepared, receives weights, and works on them.
 class DeviceWork {
  public:
   virtual ~DeviceWork() = default;
 
-  // Builds what it needs and measures how fast it computes; the link is measured by the caller. Called on every
-  // joining, often with the same.
+  // Builds the network and measures the compute rate (the caller measures the link). Called on every join.
   virtual StatusOr<Ready> Prepare(const Welcome& welcome) = 0;
-  // Sizes of the arrays that come and go, once prepared.
+  // Sizes of the arrays that are sent and received. Valid after Prepare.
   virtual std::size_t size(Array array) const = 0;
-  // Where the transfer units lie in the parameters or statistics; none for work that takes everything whole.
+  // Ranges of the transfer units in an array; empty if arrays are transferred whole.
   virtual std::span<const Segment> units(Array) const { return {}; }
-  // What a sample takes that devices share; 0 where none are.
+  // Bytes of a shared sample's record; 0 if devices share none.
   virtual std::size_t record_bytes() const { return 0; }
-  // Puts some of the weights in place. While Do is under way only what it has not been told is there; the range lies
-  // within the array.
+  // Stores a part of the weights, within the array. Do sees only the parts that Transfers has reported.
   virtual void Place(Array array, std::size_t offset, ByteSpan values) = 0;
-  // Where updates are compressed: a run of an update's units as encoded blocks, in place of `out`. Called by one thread,
-  // not that of Do, for every unit of an update once.
+  // Whether updates are compressed. If so, Encode replaces the output by a run of an update's units as
+  // encoded blocks. One thread, not that of Do, encodes every unit of an update once.
   virtual bool compresses() const { return false; }
   virtual Status Encode(const LayerRun&, const Update&, EncodedBlocks&) { return OkStatus(); }
-  // Where it offers models to other devices; null for work that never does. It lives as long as the work.
+  // The models offered to other devices; null if this work never offers any. Lives as long as this object.
   virtual OfferBook* offers() { return nullptr; }
-  // Once prepared: whether devices of this run meet each other.
+  // Whether devices of this run average models with each other. Valid after Prepare.
   virtual bool meets() const { return false; }
-  // Works on the weights that are being put in place. The ticket and what is known of transfers are filled in by the
-  // caller.
+  // Works on the weights while they arrive. The caller fills in the ticket and the transfer times.
   virtual StatusOr<Answer> Do(const Assignment& assignment, Transfers& transfers) = 0;
 };
 

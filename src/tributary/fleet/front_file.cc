@@ -86,7 +86,7 @@ Status ReadFrontCosts(const JsonValue& root, ParetoFront& front) {
   return OkStatus();
 }
 
-// Counts without ".0" behind them.
+// Writes whole numbers without ".0".
 FrontJson WholeIfItIs(double value) {
   constexpr double kLargestExact = 9007199254740992.0;
   if (value == std::floor(value) && std::abs(value) <= kLargestExact) return static_cast<std::int64_t>(value);
@@ -119,18 +119,16 @@ FrontJson FrontToJson(const ParetoFront& front, const FrontExtras& extras) {
                         {"per_byte_s", front.cost_model.per_byte}};
   if (front.untrained) root["untrained"] = *front.untrained;
   root["groups"] = FrontJson::array();
-  for (const ParetoFront::Group& group : front.groups) {
+  for (const ParetoFront::Group& group : front.groups)
     root["groups"].push_back({{"name", group.name}, {"channels", group.channels}});
-  }
   root["front"] = FrontJson::array();
   for (const FrontPoint& point : front.points) root["front"].push_back(PointJson(point));
   for (const FrontPoint& point : extras.uniform) root["uniform"].push_back(PointJson(point));
   if (extras.comparison) {
     const auto list = [&](const std::vector<FrontExtras::Retrained>& all) {
       FrontJson items = FrontJson::array();
-      for (const auto& [point, losses] : all) {
+      for (const auto& [point, losses] : all)
         items.push_back({{"cost", WholeIfItIs(point.Cost(front.cost))}, {"losses", losses}});
-      }
       return items;
     };
     root["comparison"] = {{"uniform", list(extras.comparison->uniform)},

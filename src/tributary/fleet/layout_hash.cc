@@ -11,11 +11,10 @@ std::string LayoutHash(const Model& model) {
   };
   for (const Layout* layout : {&model.parameters, &model.statistics}) {
     add(std::to_string(layout->size));
-    for (const Layout::Slot& slot : layout->slots) {
+    for (const Layout::Slot& slot : layout->slots)
       add(slot.name + " " + std::to_string(slot.segment.offset) + " " + std::to_string(slot.segment.count));
-    }
   }
-  // What is frozen is never sent: both sides must have the same.
+  // Frozen values are never sent, so both sides must have the same.
   if (model.constant_values) {
     add("frozen");
     digest.Add(std::as_bytes(model.constant_values->span()));

@@ -6,8 +6,7 @@
 
 namespace tributary::inline fleet {
 
-// Stands for how a network lies in memory: names, places and sizes of all its arrays, and the operations in between.
-// Two programs that agree in it mean the same numbers by the same offsets.
+// Hash of a network's memory layout (names, offsets, sizes of all arrays) and of its operations.
 std::string LayoutHash(const Model& model);
 
 }  // namespace tributary::inline fleet

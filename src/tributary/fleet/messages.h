@@ -15,27 +15,19 @@
 
 namespace tributary::inline fleet {
 
-// What coordinator and devices say to each other, as plain values: proto/tributary/v1/fleet.proto is the contract and
-// explains each field. wire.h turns bytes into these and refuses what they cannot hold, so their users need not
-// check ranges again; what only makes sense at some moment is checked where the moment is known.
+// The messages between coordinator and devices as plain values; proto/tributary/v1/fleet.proto is the
+// contract and explains each field. wire.h decodes bytes into these types and refuses values out of range, so
+// users need not check ranges again. Users check what depends on the state of the protocol.
 
 inline constexpr std::uint32_t kProtocol = 1;
-// What a message may take on the wire; gRPC closes a stream that exceeds it.
-inline constexpr std::size_t kLargestMessage = 4 << 20;
-// What a message of Samples may hold, unless it is one alone.
-inline constexpr std::size_t kMostSampleBytes = 1 << 20;
-// And one of Crossing.
-inline constexpr std::size_t kMostCrossingBytes = 1 << 20;
-// What a Ping may carry or ask for.
-inline constexpr std::size_t kLargestProbe = 1 << 20;
-// What a part of a model may hold that goes from device to device; and one that goes by way of the coordinator, which holds
-// a few for every device.
-inline constexpr std::size_t kMostPartBytes = 1 << 20;
-inline constexpr std::size_t kMostRelayBytes = 256 << 10;
-// The number of neighbours from which a device fetches models at once, directly or relayed.
-inline constexpr std::size_t kMostFetches = 4;
-// Of the neighbours of a meeting, together.
-inline constexpr double kMostMeetingWeight = 64;
+inline constexpr std::size_t kLargestMessage = 4 << 20;   // on the wire; gRPC closes a stream that exceeds it
+inline constexpr std::size_t kMostSampleBytes = 1 << 20;  // per Samples message, unless it is a single one
+inline constexpr std::size_t kMostCrossingBytes = 1 << 20;  // per Crossing message
+inline constexpr std::size_t kLargestProbe = 1 << 20;       // payload of a Ping, and of its Pong
+inline constexpr std::size_t kMostPartBytes = 1 << 20;      // of a model, per message between devices
+inline constexpr std::size_t kMostRelayBytes = 256 << 10;   // per relayed message, buffered on the way
+inline constexpr std::size_t kMostFetches = 4;    // models that a device fetches at once, directly or relayed
+inline constexpr double kMostMeetingWeight = 64;  // sum of the neighbours' weights
 
 struct Greeting {
   std::uint32_t protocol = kProtocol;
@@ -67,7 +59,7 @@ struct Pong {
   std::uint64_t nonce = 0;
 };
 
-// Rates are finite and not negative; 0 is "not known".
+// Rates are finite and not negative; 0 means unknown.
 struct Ready {
   std::string layout;
   std::int64_t samples = 0;
@@ -108,19 +100,19 @@ struct MeetingPeer {
 
 struct MeetingPlan {
   std::uint64_t id = 0;
-  std::vector<MeetingPeer> peers;  // each once, by rising number; they weigh no more than may be
+  std::vector<MeetingPeer> peers;  // unique, in ascending order; the sum of weights is limited
 };
 
 struct Assignment {
   std::uint64_t ticket = 0;
   RoundId round{1};
   std::variant<TrainAssignment, EvaluateAssignment, CalibrateAssignment, CollectAssignment> work;
-  std::vector<std::uint32_t> pull_ends, push_ends;  // rising
+  std::vector<std::uint32_t> pull_ends, push_ends;  // ascending
   RoundId state_round{0}, durable_round{0};
   std::int64_t stream_from = 0, stream_kept = 0;
   std::size_t share = 0, received = 0;
   double time_left_seconds = 0;        // finite, not negative
-  std::optional<MeetingPlan> meeting;  // of training that ends with one, and of no other work
+  std::optional<MeetingPlan> meeting;  // only for training that ends with a meeting
   bool without_weights = false;
 };
 
@@ -133,7 +125,7 @@ struct Relay {
   std::uint64_t meeting = 0;
   DeviceId device;
   std::size_t offset = 0;  // a multiple of 4
-  std::size_t bytes = 0;   // likewise, and not 0
+  std::size_t bytes = 0;   // a multiple of 4, not 0
 };
 
 struct Relayed {
@@ -149,10 +141,10 @@ struct Samples {
 
 struct Crossing {
   std::uint64_t ticket = 0;
-  int crossing = 0;  // of the round, below kMostSplitSteps
+  int crossing = 0;  // within the round, below kMostSplitSteps
 };
 
-// Counts and positions are not negative, and `first` is not above `last`.
+// Counts and positions are not negative, and first ≤ last.
 struct StreamUse {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -185,14 +177,13 @@ struct Answer {
   std::vector<bool> queued;
   std::optional<StreamUse> stream;
   double cross_seconds = 0;
-  std::optional<TrainedShare> kept;  // a share from 0 to 1; of any entries, at least one
-  std::vector<Met> met;              // each once, by rising number
+  std::optional<TrainedShare> kept;  // macs from 0 to 1, at least one entry
+  std::vector<Met> met;              // unique, in ascending order
   double meet_seconds = 0;
   double coding_seconds = 0;
 };
 
-// An answer's times that are one number each, by the names of their fields in fleet.proto. A time that is reported as it
-// is, no longer than the whole answer took, names its figure.
+// An answer's scalar times and their names in fleet.proto. `figure` reports a time, limited to the total.
 struct AnswerTime {
   const char* field;
   double Answer::*seconds;

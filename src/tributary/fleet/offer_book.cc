@@ -71,7 +71,7 @@ std::uint64_t OfferBook::announced() const {
 
 OfferBook::Standing OfferBook::Await(std::uint64_t meeting, const std::stop_token& stop) const {
   const std::stop_callback wake(stop, [this] {
-    const MutexLock lock(mutex_);  // Those that have looked, wait by now.
+    const MutexLock lock(mutex_);  // Threads that have checked the state are waiting now.
     changed_.NotifyAll();
   });
   MutexLock lock(mutex_);
@@ -84,9 +84,8 @@ Status OfferBook::CheckGuest(const std::string& name, const std::string& certifi
   if (meeting_) {
     const auto peer = std::ranges::find(meeting_->peers, name, &MeetingPeer::name);
     if (peer != meeting_->peers.end() && peer->certificate == certificate) return OkStatus();
-    if (peer != meeting_->peers.end()) {
-      return InvalidArgument("'" + name + "' is to be met with another certificate than the one shown");
-    }
+    if (peer != meeting_->peers.end())
+      return InvalidArgument("'" + name + "' has another certificate than the coordinator named");
   }
   return InvalidArgument("'" + name + "' is not one of the neighbours to be met");
 }

@@ -14,41 +14,40 @@
 
 namespace tributary::inline fleet {
 
-// The model that a device offers to those it meets, and who they are: one meeting at a time.
+// The model that a device offers to its neighbours in a meeting, the gossip exchange of one round.
 //
-//   1. Announce: the meeting is known, and its model is being made
-//   2. Offer: it is there, and stays until the next meeting is announced
+//   1. Announce: the meeting is known, and its model is being trained
+//   2. Offer: the model is available until the next meeting is announced
 //
-// From any thread. As bytes a model is its parameters, then its statistics.
+// Thread-safe. In bytes, a model is its parameters followed by its statistics.
 class OfferBook {
  public:
-  // Begins a meeting, also one that was begun before; what was offered is not any more when this returns.
+  // Begins a meeting, possibly one that was begun before. The previous offer is withdrawn when this returns.
   void Announce(const MeetingPlan& meeting) { SetMeeting(meeting); }
-  // The values must stay as they are until the next Announce or Withdraw. Of another meeting than the one announced last, it
-  // is left aside.
+  // The values must not change until the next Announce or Withdraw. Ignored for other than the last meeting.
   void Offer(std::uint64_t meeting, const SharedWeights& model);
-  // There is no meeting.
+  // Ends the meeting.
   void Withdraw() { SetMeeting(std::nullopt); }
 
   enum class Standing {
-    kOther,    // not this meeting's, or there is none
-    kAwaited,  // it is being made
+    kOther,    // another meeting, or none
+    kAwaited,  // the model is being trained
     kReady,
   };
   Standing Look(std::uint64_t meeting) const;
-  // How many meetings have been announced: whether there was another since.
+  // The number of announcements so far, to detect another one.
   std::uint64_t announced() const;
-  // Waits while it is awaited.
+  // Waits while the model is awaited.
   Standing Await(std::uint64_t meeting, const std::stop_token& stop) const;
-  // Refused: a name that is not one of those to be met, and, where certificates are known, another than theirs.
+  // Refuses names that are not a neighbour's, and certificates other than the neighbour's known one.
   Status CheckGuest(const std::string& name, const std::string& certificate) const;
 
   std::size_t bytes() const;
-  // Copies what is offered from `offset` on, and returns its version; or nothing, if it is not (any more) or is shorter.
+  // Copies a part of the offered model and returns its version; nothing if not offered or too short.
   std::optional<std::uint64_t> Read(std::uint64_t meeting, std::size_t offset,
                                     std::span<std::byte> out) const;
 
-  // Called, outside of any lock, after something has changed. None: no more calls, and none is running.
+  // Called after each change, outside mutex_. The previous listener is no longer running on return.
   void SetListener(std::function<void()> listener);
 
  private:
@@ -63,7 +62,7 @@ class OfferBook {
   std::uint64_t version_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
   std::uint64_t announced_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
 
-  mutable Mutex telling_;  // of all locks the first
+  mutable Mutex telling_;  // acquired before all other locks
   std::function<void()> listener_ TRIBUTARY_GUARDED_BY(telling_);
 };
 

@@ -14,47 +14,33 @@
 
 namespace tributary::inline fleet {
 
-// What a device is: everything that time is charged from and decisions are made from. A plain value, the same for a
-// simulated device (drawn from an experiment) and for a real one (measured).
+// What time is charged and decisions are made from: drawn for simulated devices, measured for real ones.
 struct DeviceProfile {
-  // Counted from 0 over the whole fleet, without gaps.
-  DeviceId id;
-  // The group of the experiment that it was drawn from; devices of a group differ only by chance.
-  std::string group;
-  // At a full share of its processor; `availability` says how much of it there is at a time. Above 0.
-  MacsPerSecond compute;
-  // What training may hold in memory at once.
-  Bytes memory = kUnlimitedMemory;
-  // From the device and to it. Each is a ceiling: a busy server may give less. Above 0.
-  BitsPerSecond uplink;
-  BitsPerSecond downlink;
-  // There and back of an empty message.
-  Duration round_trip{0};
-  // Paid once by every message, in either direction, before its first byte.
-  Duration setup{0};
-  // How fast new samples arrive; 0 for a device whose data lie there from the start.
-  SamplesPerSecond stream_rate;
-  // What becomes of that rate over time, from the start of the run.
-  RateSteps stream_programme;
+  DeviceId id;            // from 0, without gaps, over the whole fleet
+  std::string group;      // in the experiment; devices of a group differ only in random draws
+  MacsPerSecond compute;  // at the full rate, above 0; `availability` gives the share of it over time
+  Bytes memory = kUnlimitedMemory;  // limit for training
+  BitsPerSecond uplink, downlink;   // upper limits, above 0; a busy server may give less
+  Duration round_trip{0};           // of an empty message
+  Duration setup{0};                // delay before the first byte of every message, in both directions
+  SamplesPerSecond stream_rate;     // of new samples; 0 if all data are there from the start
+  RateSteps stream_programme;       // changes of that rate, from the start of the run
   Availability availability;
-  // It has to train on, as it said when it joined.
-  std::int64_t samples = 0;
-  // How many of them each class has, where that is known.
-  std::vector<std::int64_t> label_counts;
+  std::int64_t samples = 0;                // for training, as the device reported when it joined
+  std::vector<std::int64_t> label_counts;  // training samples per class, where known
 
   static constexpr Bytes kUnlimitedMemory{std::numeric_limits<std::int64_t>::max()};
 };
 
-// A device that has joined a run, as a checkpoint remembers it. Its DeviceId is its place in the list.
+// A device that has joined a run, as stored in a checkpoint. Its index in the list is its DeviceId.
 struct FleetMember {
-  std::string name;  // UTF-8; no two are alike
+  std::string name;  // UTF-8, unique
   std::int64_t samples = 0;
-  // The last round whose update of this device is in the model; 0 if none is. A device that keeps something from round
-  // to round goes on from what it had after that one.
+  // The last round with this device's update in the model; 0 if none. Device state continues from this round.
   std::uint64_t applied_round = 0;
-  // Of its stream: everything below this position is in the model or will never be.
+  // Stream position below which every sample is in the model or will never be.
   std::int64_t applied_position = 0;
-  // Records (data/record.h) of the samples that it shared in the last round, for the others in the next.
+  // Records (data/record.h) of samples shared in the last round, for the other devices in the next.
   std::vector<std::byte> shared;
   friend bool operator==(const FleetMember&, const FleetMember&) = default;
 };

@@ -3,7 +3,7 @@
 namespace tributary::inline fleet {
 
 void EstimateStatistics(const Model& model, const Moments& moments, std::span<float> statistics) {
-  // The two slots of a norm follow each other: mean, then variance.
+  // The slots of a norm are adjacent: mean, then variance.
   const auto& slots = model.statistics.slots;
   for (std::size_t s = 0; s + 1 < slots.size(); s += 2) {
     for (std::size_t i = 0; i < slots[s].segment.count; ++i) {

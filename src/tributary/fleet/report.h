@@ -15,12 +15,11 @@
 
 namespace tributary::inline fleet {
 
-// What a device answers to a TrainAssignment. The spans belong to the device and are valid only during the call that
-// hands them over.
+// A device's answer to a TrainAssignment. The device owns the spans, which are valid only during the call.
 struct Update {
-  std::span<const float> parameters;  // the gradient, or the change
-  std::span<const float> statistics;  // running statistics after the work
-  double weight = 0;                  // samples learnt from
+  std::span<const float> parameters;  // gradient or change
+  std::span<const float> statistics;  // running statistics after training
+  double weight = 0;                  // samples trained on
 
   std::array<UpdatePiece, 2> pieces() const {
     return {
@@ -28,17 +27,16 @@ struct Update {
   }
 };
 
-// How training went on a device.
 struct TrainingMetrics {
   std::int64_t samples = 0;
   double loss = 0;  // mean over the samples
   std::int64_t correct = 0;
 };
 
-// Sums over held-out samples; devices' sums add up.
+// Sums over held-out samples; sums of several devices add up.
 struct EvaluationTotals {
   std::int64_t samples = 0;
-  double loss = 0;  // summed, not averaged
+  double loss = 0;  // sum, not mean
   std::int64_t correct = 0;
 
   EvaluationTotals& operator+=(const EvaluationTotals& other) {
@@ -49,15 +47,15 @@ struct EvaluationTotals {
   }
 };
 
-// What batch norms saw, laid out like the running statistics: Σx where the mean lies, Σx² where the variance lies, and
-// how many values each channel's sums are of. Devices' moments add up.
+// Batch-norm moments in the layout of the running statistics: Σx at the mean's place, Σx² at the variance's,
+// and the number of values in each sum. Moments of several devices add up.
 struct Moments {
   std::vector<double> sums;
   std::vector<double> counts;  // same layout
 
   Moments() = default;
   explicit Moments(std::size_t size) : sums(size, 0), counts(size, 0) {}
-  // Of the same size.
+  // Sizes must be equal.
   Moments& operator+=(const Moments& other) {
     for (std::size_t i = 0; i < sums.size(); ++i) {
       sums[i] += other.sums[i];
@@ -67,34 +65,32 @@ struct Moments {
   }
 };
 
-// Running statistics from summed moments: mean Σx/n and variance Σx²/n − mean², scaled by n/(n−1) as batch norms do.
-// Channels that no sample reached keep what they have.
+// Mean Σx/n, variance Σx²/n − mean² scaled by n/(n−1). Channels with fewer than two values keep theirs.
 void EstimateStatistics(const Model& model, const Moments& moments, std::span<float> statistics);
 
-// How much of the network a device trained, where that is its choice.
+// How much of the network a device trained, where the device chooses.
 struct TrainedShare {
-  double macs = 1;  // of a step, as a share of the whole network's: over its steps on average
-  std::vector<std::uint32_t> entries;  // of the menu it chose from: of each step; one where all are the same
+  double macs = 1;                     // mean over its steps, as a fraction of the whole network's
+  std::vector<std::uint32_t> entries;  // chosen menu entry of each step; a single one if all are the same
 };
 
-// One device's part in a round, as events say it (telemetry/device_round.h) but for the round, and what the coordinator
-// needs beside: the event's samples, loss, stream and share follow from `metrics`, `stream` and `kept`. Times add up to
-// the round's duration, less what was hidden, which counts twice; what is not known is zero.
+// One device's part in a round: the event's fields (telemetry/device_round.h) except the round, and what the
+// coordinator needs besides. The event's samples, loss, stream and share follow from `metrics`, `stream` and
+// `kept`. Times add up to the round's duration less hidden time, which counts twice. Unknown values are 0.
 struct DeviceReport : DeviceFinished {
   DeviceReport() { outcome = Outcome::kLost; }
-
   TrainingMetrics metrics;
-  Bytes injected;  // of `down` and `up`: samples that are shared
-  // Of a device whose samples arrive over time.
+  Bytes injected;  // part of `down` and `up`: shared samples
+  // For devices whose samples arrive over time.
   struct Stream {
-    std::optional<SamplesPerSecond> rate;  // as measured; nothing before some have come
+    std::optional<SamplesPerSecond> rate;  // measured; nothing before the first samples
     std::int64_t buffered = 0;
-    Duration oldest{0};  // how long the first of them has been there
+    Duration oldest{0};  // age of the oldest buffered sample
     // Since the device was started:
     std::int64_t dropped = 0;  // by its buffer, unused
     std::int64_t missing = 0;  // positions that never came
     std::int64_t undecodable = 0;
-    // What this update was learnt from, both included; none where there is none.
+    // Range of positions that this update was trained on, inclusive; empty if last < first.
     std::int64_t first = 0;
     std::int64_t last = -1;
   };
@@ -102,13 +98,13 @@ struct DeviceReport : DeviceFinished {
   std::optional<TrainedShare> kept;
 };
 
-// What became of an order. An answer that counts has the outcome kApplied.
+// Result of an order. Answers that count have the outcome kApplied.
 struct RoundReport {
   TimePoint start{0};
   TimePoint end{0};
   std::vector<DeviceReport> devices;  // in the order of the participants
-  EvaluationTotals totals;            // of an evaluation: of all answers that count
-  Moments moments;                    // likewise of a calibration
+  EvaluationTotals totals;            // evaluation: sum over the answers that count
+  Moments moments;                    // calibration: sum over the answers that count
 
   std::size_t applied() const {
     return static_cast<std::size_t>(std::ranges::count(

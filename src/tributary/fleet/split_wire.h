@@ -11,29 +11,27 @@
 
 namespace tributary::inline fleet {
 
-// Where devices train in several steps before they are averaged, each goes over the cut once, and replies are kept until
-// the round is over: for a device that comes back, which does its steps again.
+// Maximum steps, and crossings, of a device in a round: the server keeps all replies, for repeated steps.
 inline constexpr int kMostSplitSteps = 1000;
 
-// What travels for a sample where a network is cut: the fleet's knowledge of it. Crossings are counted over a round, so
-// those of the i-th step, from 0, begin at i · crossings().
+// What crosses the split point per sample. Step i of a round, from 0, begins at crossing i · crossings().
 struct SplitWire {
-  std::size_t split_values = 0;  // that the front gives
-  std::size_t tail_values = 0;   // that the tail is given; 0 where devices have no tail
+  std::size_t split_values = 0;  // output of the client part's first layers
+  std::size_t tail_values = 0;   // input of the tail, the client part's last layers; 0 without a tail
   SplitPrecision activations = SplitPrecision::kFloat32;
   SplitPrecision gradients = SplitPrecision::kFloat32;
-  bool raw_samples = false;  // no layer before the cut has parameters: what crosses is the samples themselves
+  bool raw_samples = false;  // no layer before the split point has parameters: the samples themselves cross
 
   bool labels_travel() const { return tail_values == 0; }
-  int crossings() const { return tail_values == 0 ? 1 : 2; }  // of a step
+  int crossings() const { return tail_values == 0 ? 1 : 2; }  // per step
   int StepOf(int crossing) const { return crossing / crossings(); }
 
   struct Form {
     SplitPrecision precision;
-    std::size_t values;  // for a sample
+    std::size_t values;  // per sample
     std::size_t BytesOf(std::size_t samples) const { return SplitBytes(precision, samples, values); }
   };
-  // To the coordinator, and back from it.
+  // To the coordinator, and back.
   Form Up(int crossing) const {
     return crossing % crossings() == 0 ? Form{activations, split_values} : Form{gradients, tail_values};
   }
@@ -41,52 +39,48 @@ struct SplitWire {
     return crossing % crossings() + 1 < crossings() ? Form{activations, tail_values}
                                                     : Form{gradients, split_values};
   }
-  // What a batch takes to the coordinator, with its labels if they travel: four bytes each.
+  // Bytes of a batch to the coordinator, including its labels (four bytes each) if labels are sent.
   std::size_t BytesUp(int crossing, std::size_t samples) const {
     return Up(crossing).BytesOf(samples) + (labels_travel() ? samples * sizeof(std::int32_t) : 0);
   }
 };
 
-// What a device sends over the cut of a network, sample after sample.
+// A batch that a device sends over the split point, sample after sample.
 struct SplitBatch {
-  // A network that is cut once is crossed once in a step: there and back. Where its last layers are on the device too, the
-  // middle is crossed twice: with what the front gives, and with the gradient of what the tail was given. They are counted
-  // over all steps of a round, from 0.
+  // Counted over all steps of a round, from 0. A step has one crossing, there and back, or with a tail on the
+  // device two: the activations of the first layers, then the gradient of the tail's input.
   int crossing = 0;
   std::span<const float> values;
-  std::span<const std::int32_t> labels;  // none where they stay on the device
+  std::span<const std::int32_t> labels;  // empty if labels stay on the device
 };
 
-// And what comes back for it: the gradient of the mean loss of the device's own samples, or what the tail is to go on
-// with.
+// The reply: the gradient of the mean loss over the device's own samples, or the tail's input.
 struct SplitReply {
   std::vector<float> values;
-  // Of the training, if it is known here: of the device's samples, or of the whole batch where that is one.
+  // Training results if known here: over the device's samples, or over the joint batch if there is one.
   double loss = 0;
   std::int64_t correct = 0;
 };
 
-// The coordinator's part of a network that is cut, during one round. A fleet brings it what devices send and takes back
-// what they get; what it learns itself it adds to the round on its own.
+// The server part of a split network in one round; its own update is added to the round elsewhere.
 //
-// May be called from several threads at once, but for Close.
+// Thread-safe except for Close.
 class SplitServer {
  public:
   virtual ~SplitServer() = default;
 
-  // Whether replies need the batches of all participants, as batch norms do. Then they are there after Close, otherwise
-  // after Take.
+  // Whether replies need all batches (batch norm): they are available after Close instead of after Take.
   virtual bool waits() const = 0;
-  // A batch of the participant of this place has come, in the order of its crossings. The same again, from a device that
-  // came back, changes nothing. A Status refuses it; ResourceExhausted is this machine's own, and ends the run.
+  // Accepts a participant's batch, in the order of crossings. A repeated batch changes nothing. A Status
+  // refuses the batch, except ResourceExhausted: it is this machine's own and ends the run.
   virtual Status Take(std::size_t participant, const SplitBatch& batch) = 0;
-  // No more batches of this crossing will come. Called for one after the other, where replies wait.
+  // No more batches of this crossing will come. Called in the order of crossings, where replies wait.
   virtual Status Close(int crossing) = 0;
-  // What there is for it; null if nothing. It stays as it is until the round is over.
+  // The reply, or null if there is none. Valid until the round is over.
   virtual const SplitReply* Reply(std::size_t participant, int crossing) const = 0;
 };
 
-// Hands over a batch as it travels: its values, then its labels if there are any.
+// Decodes a batch as sent (values, then labels if any) and passes it to the server.
 inline Status TakeEncoded(SplitServer& server, const SplitWire& wire, std::size_t participant, int crossing,
                           std::size_t samples, std::span<const std::byte> bytes) {
   const SplitWire::Form form = wire.Up(crossing);

@@ -8,14 +8,14 @@
 namespace tributary::inline fleet {
 namespace {
 
-// What is left of an observation's weight after each step: less follows changes faster and is noisier.
+// Decay of an observation's weight per step: smaller values follow changes faster and are noisier.
 constexpr double kKept = 0.8;
 constexpr double kKeptWhenChanged = 0.1;
-// The weight of what was thought before: little, but it decides what the observations leave open.
+// Weights of the previous estimate: small, but they decide what the observations leave open.
 constexpr double kThoughtSetups = 0.1;
 constexpr double kThoughtBytes = 1024;
 
-// The share of the latest observation in an estimate: more follows changes faster and is noisier.
+// Weight of the latest observation in an estimate: larger values follow changes faster and are noisier.
 constexpr double kNewest = 0.3;
 
 void Move(double& estimate, double seen) { estimate += kNewest * (seen - estimate); }
@@ -54,10 +54,10 @@ void LinkEstimate::Solve() {
   const double st = setups_seconds_ + kThoughtSetups * kThoughtSetups * thought_setup_;
   const double bt = bytes_seconds_ + kThoughtBytes * kThoughtBytes * per_byte_;
   const double determinant =
-      ss * bb - setups_bytes_ * setups_bytes_;  // Above 0: the added weights see to it.
+      ss * bb - setups_bytes_ * setups_bytes_;  // positive because of the added weights
   setup_ = (st * bb - bt * setups_bytes_) / determinant;
   per_byte_ = (ss * bt - setups_bytes_ * st) / determinant;
-  // Neither can be negative; where noise makes one so, the other explains all.
+  // Neither can be negative. If noise makes one negative, the other explains everything.
   if (setup_ < 0) {
     setup_ = 0;
     per_byte_ = bt / bb;
@@ -67,7 +67,7 @@ void LinkEstimate::Solve() {
     setup_ = st / ss;
   }
   thought_setup_ = setup_;
-  if (observations_ <= 3) return;  // Two numbers explain so few without a rest.
+  if (observations_ <= 3) return;  // Two parameters fit so few observations without residual.
   const double rest = seconds_seconds_ - 2 * (setup_ * setups_seconds_ + per_byte_ * bytes_seconds_) +
                       setup_ * setup_ * setups_setups_ + 2 * setup_ * per_byte_ * setups_bytes_ +
                       per_byte_ * per_byte_ * bytes_bytes_;

@@ -9,20 +9,18 @@
 
 namespace tributary::inline fleet {
 
-// What it costs to send segments over a link in one direction, learnt from what was seen: a set-up time for each and a
-// time for each byte, by least squares over observations that fade. Seconds and bytes. Of the set-up only what stands out
-// of the noise counts, a standard error less than the estimate: a plan that believes in too large a set-up cuts too
-// little, and never finds out.
+// Estimated cost of sending segments over a link in one direction: set-up time per segment and time per byte,
+// in seconds. Least squares over observations with decaying weights. The set-up is one standard error below
+// the estimate: a plan made from too large a set-up has too few segments to observe the mistake.
 class LinkEstimate {
  public:
-  // A first guess; it weighs little against anything seen.
+  // Initial estimates; observations outweigh them quickly.
   LinkEstimate(double setup, double per_byte);
 
-  // This many segment set-ups and bytes took this long. Without a set-up: what came after a segment's beginning.
+  // Observes a transfer; without a set-up: what was measured after a segment's beginning.
   void Observe(double setups, double bytes, double seconds);
-  // A step is over: what was seen up to now counts for less against what comes; for much less if things have changed.
+  // Ends a step: decays the weight of the observations so far, strongly if conditions have changed.
   void Fade(bool changed = false);
-
   double setup() const { return setup_; }
   double per_byte() const { return per_byte_; }
 
@@ -32,18 +30,17 @@ class LinkEstimate {
   // Sums of products over all observations.
   double setups_setups_ = 0, setups_bytes_ = 0, bytes_bytes_ = 0, setups_seconds_ = 0, bytes_seconds_ = 0;
   double seconds_seconds_ = 0, observations_ = 0;
-  double thought_setup_;  // without what the noise takes off
+  double thought_setup_;  // before the standard error is subtracted
   double setup_, per_byte_;
 };
 
-// How a device's transfers are cut in one step of training: pulled in forward order, and pushed from the last segment
-// to the first.
+// The segments of one training step's transfers: pulled in forward order, pushed from the last to the first.
 struct StepPlan {
   TransferPlan pull, push;
-  double predicted = 0;  // seconds from the first byte of the weights to the last of the update
+  double predicted = 0;  // seconds from the first byte of the weights to the last byte of the update
 };
 
-// What the units of a run come to together. A network without weights has no units, and its plan's one run is empty.
+// Sums `units` over a run. A network without weights has no units, and the single run of its plan is empty.
 template <typename Units>
 typename Units::value_type SumOver(const LayerRun& run, const Units& units) {
   typename Units::value_type sum{};
@@ -51,18 +48,17 @@ typename Units::value_type SumOver(const LayerRun& run, const Units& units) {
   return sum;
 }
 
-// What a device needs for a step, in seconds.
+// Costs of a step on a device, in seconds.
 struct StepCosts {
-  std::vector<double> forward, backward;  // per unit; of the first pass and of the last one
-  double between = 0;                     // computing between those two
+  std::vector<double> forward, backward;  // per unit; of the first forward and the last backward pass
+  double between = 0;                     // computation between those two passes
   double latency = 0;                     // before the first byte and after the last
   double pull_setup = 0, push_setup = 0;  // per segment
   double pull_per_byte = 0, push_per_byte = 0;
-  double push_ratio =
-      1;  // bytes that are sent for a byte of the update: less than one where it is compressed
+  double push_ratio = 1;  // bytes sent per byte of the update; below 1 with compression
 };
 
-// What was seen of a step. Transfers are as LinkEstimate::Observe wants them; nothing where nothing could be seen.
+// Measurements of a step. Transfers are in the form of LinkEstimate::Observe; empty where not measurable.
 struct StepObservation {
   struct Move {
     double setups = 0, bytes = 0, seconds = 0;
@@ -71,20 +67,19 @@ struct StepObservation {
   std::vector<double> forward, backward;
   double between = 0;
   double push_ratio = 1;
-  double seconds = 0;  // all of it, as StepPlan::predicted counts
+  double seconds = 0;  // total, comparable to StepPlan::predicted
 };
 
-// Keeps one device's plan fitting: follows what its steps cost, and plans again when the time that the plan promised and
-// the time it took drift apart. Pure; the caller decides when, so that planning is on no critical path.
+// Keeps the plan of one device up to date: tracks the costs of its steps, and plans again when predicted and
+// measured times drift apart. Pure; the caller decides when, which keeps planning off the critical path.
 class StepPlanner {
  public:
-  // `unit_bytes`: what each transfer unit takes on the way.
+  // `unit_bytes`: bytes of each transfer unit on the wire.
   StepPlanner(TransferOptions options, std::shared_ptr<const std::vector<std::int64_t>> unit_bytes,
               const StepCosts& first);
-
   const StepPlan& plan() const { return plan_; }
   const StepCosts& costs() const { return costs_; }
-  // As plans are made from it; names are left empty.
+  // The input of the planner; names are empty.
   TransferProfile Profile() const;
 
   // Returns whether it made a new plan.

@@ -12,7 +12,7 @@ void SynchronousRound::On(const FleetEvent& event) {
   if (event.kind == Kind::kCompleted) ++completed_;
   if (event.kind == Kind::kFailed) ++failed_;
   if (event.kind == Kind::kLost) lost_.insert(event.device);
-  // However a device's part ends, it is not lost any more.
+  // A device whose part has ended is not lost.
   if (event.kind == Kind::kCompleted || event.kind == Kind::kFailed || event.kind == Kind::kReturned)
     lost_.erase(event.device);
   if (event.kind == Kind::kReleased) from_ = event.at;

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kLongestName = 1000;
 constexpr std::uint64_t kMostLayerBytes = std::uint64_t{1} << 50;
-// Sums of a million of them stay exact enough and far from overflow.
+// A sum of a million such times stays far from overflow and precise enough.
 constexpr double kLongestMs = 1e12;
 
 constexpr std::pair<const char*, double TransferProfile::Layer::*> kLayerTimes[] = {
@@ -29,9 +29,8 @@ const std::vector<std::string> kProfileKeys = {"setup_ms", "pull_setup_ms", "pus
 
 Status CheckKeys(const JsonValue& object, const std::vector<std::string>& known, const std::string& where) {
   for (const auto& [key, value] : object.members()) {
-    if (std::ranges::find(known, key) == known.end()) {
+    if (std::ranges::find(known, key) == known.end())
       return InvalidArgument(where + ": " + UnknownName("key", key, known).message());
-    }
   }
   return OkStatus();
 }
@@ -109,7 +108,6 @@ StatusOr<TransferProfile> ParseTransferProfile(std::string_view text) {
     return ResourceExhausted(
         fmt::format("the profile has {} layers; at most {} are planned", layers->size(), kMostProfileLayers));
   }
-  profile.layers.reserve(layers->size());
   for (std::size_t i = 0; i < layers->size(); ++i) {
     TRIBUTARY_ASSIGN_OR_RETURN(TransferProfile::Layer layer, ReadLayer((*layers)[i], i));
     profile.layers.push_back(std::move(layer));

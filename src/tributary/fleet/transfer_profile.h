@@ -11,9 +11,8 @@
 
 namespace tributary::inline fleet {
 
-// What one training step costs a device, layer by layer: what plans of transfers are made from. Milliseconds, finite and
-// not negative. Layers in forward order; a layer is a transfer unit, and on a network with branches the order is that of
-// execution.
+// Costs of one training step on a device, in finite milliseconds ≥ 0: the input of transfer planning. A layer
+// is a transfer unit. Layers are in the order of execution.
 struct TransferProfile {
   struct Layer {
     std::string name;
@@ -21,10 +20,10 @@ struct TransferProfile {
     double forward_ms = 0;
     double backward_ms = 0;
     double push_ms = 0;
-    std::int64_t bytes = 0;  // of its parameters; 0 if not stated
+    std::int64_t bytes = 0;  // of its parameters; 0 if unknown
   };
 
-  // Of every segment, in each direction.
+  // Per segment.
   double pull_setup_ms = 0;
   double push_setup_ms = 0;
   std::vector<Layer> layers;
@@ -40,9 +39,8 @@ struct TransferProfile {
 
 inline constexpr std::size_t kMostProfileLayers = 1'000'000;
 
-// {"setup_ms": x, "layers": [{"name": …, "pull_ms": a, "forward_ms": b, "backward_ms": c, "push_ms": d}, …]}. Optional:
-// "pull_setup_ms" and "push_setup_ms" where they differ, and "bytes" of a layer. Any text may be given: what is wrong is
-// said with the layer and the key.
+// {"setup_ms": x, "layers": [{"name": …, "pull_ms": a, "forward_ms": b, "backward_ms": c, "push_ms": d}, …]},
+// optionally "pull_setup_ms" and "push_setup_ms", and "bytes" of a layer. Errors name layer and key.
 StatusOr<TransferProfile> ParseTransferProfile(std::string_view text);
 std::string FormatTransferProfile(const TransferProfile& profile);
 

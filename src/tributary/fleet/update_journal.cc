@@ -21,20 +21,20 @@ Status JournalFailed(const char* doing, const std::filesystem::path& folder) {
 int OpenNameless(const std::filesystem::path& folder) {
   const int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return descriptor;
-  // A file system that has no such files.
+  // This file system does not support O_TMPFILE.
   std::string name = (folder / "tributary-XXXXXX").string();
   const int named = mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) unlink(name.c_str());
   return named;
 }
 
-// All of it, or an error in errno.
+// Transfers all bytes, or fails with errno set.
 template <typename Byte, typename Call>
 bool Transfer(Call call, int file, std::span<Byte> bytes, std::uint64_t at) {
   while (!bytes.empty()) {
     const ssize_t moved = call(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (moved < 0 && errno == EINTR) continue;
-    if (moved == 0) errno = EIO;  // It has lost what was written to it.
+    if (moved == 0) errno = EIO;  // The file has lost what was written to it.
     if (moved <= 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(moved));
     at += static_cast<std::uint64_t>(moved);
@@ -135,7 +135,7 @@ void UpdateJournal::Remove(WorkId work) {
   const MutexLock lock(mutex_);
   const auto node = kept_.extract(work);
   if (node.empty() || file_ < 0) return;
-  // Where a file system cannot give parts of a file back, all of it goes when nothing is kept any more.
+  // If the file system cannot punch holes, the space is freed when no update is left.
   for (const Entry& entry : node.mapped().entries) {
     if (entry.in_memory) continue;
     (void)fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(entry.at),

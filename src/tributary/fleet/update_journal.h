@@ -10,16 +10,14 @@
 
 namespace tributary::inline fleet {
 
-// Keeps updates outside of memory: a little of each is held, what is longer goes to one file without a name for all, which
-// the system forgets with the process and, where updates live shortly, never writes to disk. So a coordinator's memory does
-// not grow with its fleet. Space on the disk is given back update by update.
+// Stores updates outside of memory, so that a coordinator's memory does not grow with its fleet. A small part
+// of each update stays in memory. The rest goes to one unnamed temporary file, which vanishes with the
+// process and, if updates are short-lived, is never written to disk. Removing an update frees its disk space.
 class UpdateJournal final : public UpdateStore {
  public:
-  // `folder` is where the file would be.
+  // `folder` holds the temporary file.
   explicit UpdateJournal(std::filesystem::path folder) : folder_(std::move(folder)) {}
   ~UpdateJournal() override;
-  UpdateJournal(const UpdateJournal&) = delete;
-  UpdateJournal& operator=(const UpdateJournal&) = delete;
 
   Status Append(WorkId work, const UpdatePiece& piece) override;
   Status ForEach(WorkId work, const std::function<void(const UpdatePiece&)>& visit) override;
@@ -32,10 +30,10 @@ class UpdateJournal final : public UpdateStore {
     std::size_t offset;
     std::size_t count;
     double weight;
-    std::size_t encoded;  // bytes of it; 0 for plain values
+    std::size_t encoded;  // bytes; 0 for plain values
     const UnitForm* form;
     bool in_memory;
-    std::uint64_t at;  // in the update's memory or in the file
+    std::uint64_t at;  // offset in the update's memory or in the file
 
     std::size_t bytes() const { return encoded > 0 ? encoded : count * sizeof(float); }
   };
@@ -45,9 +43,9 @@ class UpdateJournal final : public UpdateStore {
   };
   static constexpr std::size_t kMostInMemory = 65536;  // bytes of an update
 
-  // Null if nothing of it is kept. Valid until Remove.
+  // Null if no part of it is stored. Valid until Remove.
   Kept* Find(WorkId work) TRIBUTARY_EXCLUDES(mutex_);
-  // Elements of an entry from its element `begin` on.
+  // Elements of an entry, starting with its element `begin`.
   Status ReadEntry(const Kept& kept, const Entry& entry, std::size_t begin, std::span<float> values) const;
   Status ReadBytes(const Kept& kept, const Entry& entry, std::size_t begin, std::span<std::byte> bytes) const;
 
@@ -55,7 +53,7 @@ class UpdateJournal final : public UpdateStore {
   Mutex mutex_;
   std::map<WorkId, Kept> kept_ TRIBUTARY_GUARDED_BY(mutex_);
   std::uint64_t end_ TRIBUTARY_GUARDED_BY(mutex_) = 0;  // of the file
-  int file_ = -1;                                       // once it is open, it stays so
+  int file_ = -1;                                       // once open, it stays open
 };
 
 }  // namespace tributary::inline fleet

@@ -9,12 +9,7 @@
 
 namespace tributary::inline rpc {
 
-namespace {
-
-// Short against a round's messages, long enough for those that carry no values.
-constexpr Bytes kBurst{4096};
-
-}  // namespace
+constexpr Bytes kBurst{4096};  // small next to a round's messages, enough for those without values
 
 ClientStream::ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver,
                            std::function<void()> broken, const Clock& clock, std::optional<LinkRate> rate)
@@ -36,7 +31,7 @@ Status ClientStream::Send(const FromDevice& message, ByteSpan values) {
   MutexLock lock(mutex_);
   Pace(lock, up_, values.size());
   if (broken_) return Reason();
-  AddHold();  // The other may go any moment.
+  AddHold();  // the hold of the constructor may be removed at any time
   outgoing_ = MakeBuffer(Format(message), values);
   writing_ = true;
   lock.Unlock();
@@ -70,13 +65,13 @@ void ClientStream::OnWriteDone(bool ok) {
 }
 
 void ClientStream::OnReadDone(bool ok) {
-  if (!ok) {  // The other side has ended it, and its reason follows.
+  if (!ok) {  // the other side has ended the call, and its reason follows
     Break(std::nullopt);
     return ReleaseHold();
   }
   Status status = ReadFrame(incoming_, frame_);
   incoming_.Clear();
-  {  // Holds up a thread of gRPC's, which a device with a test's slow link can spare.
+  {  // blocks one of gRPC's threads; only tests simulate a slow link
     MutexLock lock(mutex_);
     Pace(lock, down_, frame_.size);
   }
@@ -126,7 +121,7 @@ void ClientStream::ReleaseHold() {
 void ClientStream::Resume() { Deliver(); }
 
 void ClientStream::OnDone(const grpc::Status& status) {
-  Break(std::nullopt);  // First: once it is done, it may be gone.
+  Break(std::nullopt);  // First: `this` may be destroyed once `done_` is set.
   const MutexLock lock(mutex_);
   done_ = failure_.value_or(FromGrpc(status));
   changed_.NotifyAll();

@@ -18,29 +18,29 @@
 
 namespace tributary::inline rpc {
 
-// A device's end of its stream to the coordinator. Messages arrive one after the other on gRPC's threads; sending
-// blocks until gRPC has taken the message, which is how a slow link holds a fast device back.
+// A device's end of its stream to the coordinator. Messages arrive one after the other on gRPC's threads.
+// Send blocks until gRPC has taken the message, so a slow link slows down a fast device.
 class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   enum class Next {
     kGoOn,
-    kHold,  // keep this message and read no further; Resume hands it over again
+    kHold,  // keep this message and stop reading; Resume delivers it again
   };
   using Receiver = std::function<StatusOr<Next>(const ToDevice&, ByteSpan values)>;
 
-  // Begins the call. A failure of the receiver ends it. `broken` is called on gRPC's threads when it has ended, perhaps
-  // more than once, and not after Finish.
+  // Begins the call; an error of the receiver ends it. `broken` is called on gRPC's threads when it has
+  // ended, possibly more than once, but not after Finish.
   ClientStream(const std::shared_ptr<grpc::Channel>& channel, Receiver receiver, std::function<void()> broken,
                const Clock& clock, std::optional<LinkRate> rate = {});
-  // Finishes it.
+  // Calls Finish.
   ~ClientStream() override;
 
   // One caller at a time.
   Status Send(const FromDevice& message, ByteSpan values = {});
   void Resume();
-  // Whether it still carries messages, as far as is known.
+  // Whether the stream still carries messages, as far as known.
   bool alive() const;
-  // Ends it, if it has not ended by itself, and tells why it did. Nothing may be sent afterwards.
+  // Ends the call unless it has ended, and returns the reason. Nothing may be sent afterwards.
   Status Finish();
 
  private:
@@ -50,7 +50,7 @@ class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
   void Deliver();
   void Break(std::optional<Status> failure);
   void ReleaseHold();
-  // Waits until the simulated slow link, if any, lets these bytes pass. Gives up when the stream breaks.
+  // Waits until the simulated slow link, if any, has passed these bytes, or the stream breaks.
   void Pace(MutexLock& lock, std::optional<TokenBucket>& link, std::size_t bytes) TRIBUTARY_REQUIRES(mutex_);
   Status Reason() const TRIBUTARY_REQUIRES(mutex_);
 
@@ -67,9 +67,9 @@ class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
   std::optional<TokenBucket> up_ TRIBUTARY_GUARDED_BY(mutex_), down_ TRIBUTARY_GUARDED_BY(mutex_);
   bool writing_ TRIBUTARY_GUARDED_BY(mutex_) = false;
   bool broken_ TRIBUTARY_GUARDED_BY(mutex_) = false;
-  // Keeps gRPC from ending the call, so that messages may be sent from outside its callbacks.
+  // Prevents gRPC from ending the call, so that messages may be sent outside of its callbacks.
   bool hold_ TRIBUTARY_GUARDED_BY(mutex_) = true;
-  // Ours, which explains more than what gRPC makes of it.
+  // Our own reason, more specific than gRPC's.
   std::optional<Status> failure_ TRIBUTARY_GUARDED_BY(mutex_);
   std::optional<Status> done_ TRIBUTARY_GUARDED_BY(mutex_);
 };

@@ -24,7 +24,7 @@ decltype(MeetingRoom::Options::dial) DialWith(PeerClient* client) {
                   const std::stop_token& stop) { return client->Fetch(meeting, peer, model, stop); };
 }
 
-// What comes goes through the inbox; what is sent, by whichever thread, goes straight to the stream.
+// Incoming messages go through the inbox; outgoing ones, from any thread, go directly to the stream.
 class DeviceSession : public Transfers {
  public:
   DeviceSession(const std::shared_ptr<grpc::Channel>& channel, const SessionOptions& options,
@@ -48,7 +48,7 @@ class DeviceSession : public Transfers {
     inbox_.DropJob();
     room_.Close();
     end_.reason = stream_.Finish();
-    // Where we end it ourselves, our reason tells more than the cancelled stream.
+    // If this side ends the stream, its own reason is more specific than the cancelled stream's.
     if (!status.ok() && (end_.reason.ok() || end_.reason.code() == StatusCode::kCancelled))
       end_.reason = status;
     return end_;
@@ -98,13 +98,13 @@ class DeviceSession : public Transfers {
   }
 
  private:
-  // Several threads have something to say.
+  // Called by several threads.
   Status Send(const FromDevice& message, ByteSpan values = {}) {
     const MutexLock lock(send_mutex_);
     return stream_.Send(message, values);
   }
 
-  // The same message again and again, with at most so many of the bytes each time.
+  // Repeats the message, with at most `most` of the bytes each time.
   Status SendParts(const FromDevice& message, ByteSpan values, std::size_t most) {
     while (!values.empty()) {
       if (over()) return Cancelled("the assignment is over");
@@ -126,7 +126,6 @@ class DeviceSession : public Transfers {
     room_.LookAgain();
   }
 
-  // What an update has of these units.
   Status PushRun(const LayerRun& run, const Update& update) {
     const auto part = [&](Array array, std::span<const float> values) {
       const auto units = work_.units(array);
@@ -169,19 +168,17 @@ class DeviceSession : public Transfers {
     if (!welcome) return Stop();
     if (welcome->protocol != kProtocol) {
       return InvalidArgument(
-          fmt::format("the coordinator (build {}) speaks protocol {} and this device protocol {}; install "
-                      "the same version "
-                      "on both",
+          fmt::format("the coordinator (build {}) speaks protocol {} and this device protocol {}; "
+                      "install the same version on both",
                       welcome->build, welcome->protocol, kProtocol));
     }
     piece_floats_ = welcome->piece_floats;
     TRIBUTARY_ASSIGN_OR_RETURN(Ready ready, work_.Prepare(*welcome));
     if (ready.layout != welcome->layout) {
-      return InvalidArgument(
-          fmt::format("this device lays the network out in another way than the coordinator ({} instead of "
-                      "{}); install the "
-                      "same version on both, and where layers are frozen give the same --weights",
-                      ready.layout, welcome->layout));
+      return InvalidArgument(fmt::format(
+          "this device lays the network out in another way than the coordinator ({} instead of {}); "
+          "install the same version on both, and where layers are frozen give the same --weights",
+          ready.layout, welcome->layout));
     }
     Advertise(ready);
     TRIBUTARY_RETURN_IF_ERROR(
@@ -214,15 +211,14 @@ class DeviceSession : public Transfers {
     return OkStatus();
   }
 
-  // Where others reach this device, if any other will ever want to.
+  // Where other devices reach this one, if the run has meetings.
   void Advertise(Ready& ready) {
     if (work_.meets()) {
       ready.address = options_.advertised;
       if (ready.address.empty()) {
         options_.say(
-            "other devices cannot reach this one, so its models go by way of the coordinator; --advertise "
-            "says "
-            "where they can");
+            "other devices cannot reach this one, so its models go by way of the coordinator; set "
+            "--advertise to the address where they can");
       }
     } else if (!options_.advertised.empty()) {
       options_.say("devices of this run do not connect to each other; --advertise is ignored: " +
@@ -230,7 +226,7 @@ class DeviceSession : public Transfers {
     }
   }
 
-  // The assignment is the current job's.
+  // `assignment` is the current job's.
   Status WorkOn(const Assignment& assignment) {
     if (assignment.meeting) {
       room_.Begin(*assignment.meeting, work_.size(Array::kParameters), work_.size(Array::kStatistics));
@@ -267,8 +263,8 @@ class DeviceSession : public Transfers {
     if (!answer.ok()) {
       text += answer.status().message();
     } else {
-      text += fmt::format("took {}, of it computing {}; all weights were there after {}",
-                          FormatDuration(taken), time(answer->compute_seconds), time(answer->pull_seconds));
+      text += fmt::format("took {} (computing {}); all weights had arrived after {}", FormatDuration(taken),
+                          time(answer->compute_seconds), time(answer->pull_seconds));
       if (assignment.meeting)
         text +=
             fmt::format("; met {} of {} neighbours", answer->met.size(), assignment.meeting->peers.size());
@@ -279,7 +275,6 @@ class DeviceSession : public Transfers {
     options_.say(text);
   }
 
-  // The time to send `up` bytes and receive `down` bytes.
   StatusOr<Duration> Probe(std::size_t up, std::size_t down) {
     static const std::vector<std::byte> zeros(kLargestProbe);
     const TimePoint begun = clock_.Now();
@@ -294,10 +289,10 @@ class DeviceSession : public Transfers {
   const Clock& clock_;
   SessionEnd end_;
   std::uint64_t nonce_ = 0;
-  EncodedBlocks encoded_;         // of the run that is being sent
-  Duration coding_{0};            // of the update so far; its sender's alone until all of it has left
-  std::size_t piece_floats_ = 0;  // of the longest piece; since the welcome
-  DeviceJob* job_ = nullptr;      // being worked on
+  EncodedBlocks encoded_;         // of the run being sent
+  Duration coding_{0};            // of the current update; owned by its sender until everything is sent
+  std::size_t piece_floats_ = 0;  // maximum length of a piece, from the welcome
+  DeviceJob* job_ = nullptr;      // the current job
 
   Mutex send_mutex_;
   MeetingRoom room_;
@@ -353,10 +348,10 @@ Status RunDevice(const AgentOptions& options, DeviceWork& work) {
     if (end.joined) backoff.Reset();
     const Duration wait = backoff.Next();
     const std::string reason = end.finished ? "the run is over; waiting for the next" : end.reason.message();
-    // Said once, not at every attempt.
+    // Report a reason once, not at every attempt.
     if (reason != last || end.joined) options.say(reason + "; dialling again until it works");
     last = reason;
-    // Only `stop` ends it early, and that is a flag which has to be looked at.
+    // Only `stop` ends the wait early, and it has to be polled.
     for (const TimePoint until = clock->Now() + wait; clock->Now() < until && !stop();) {
       const Duration left = until - clock->Now();
       std::this_thread::sleep_for(options.stop ? std::min(left, kBetweenLooks) : left);

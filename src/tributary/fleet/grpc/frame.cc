@@ -14,7 +14,7 @@ constexpr std::size_t kMostFields = 1 << 20;
 constexpr std::uint64_t kLengthDelimited = 2;
 constexpr std::uint64_t kValuesTag = (15 << 3) | kLengthDelimited;
 
-// Reads on over the borders of pieces.
+// Reads across the borders of buffers.
 class Cursor {
  public:
   explicit Cursor(std::span<const ByteSpan> pieces) : pieces_(pieces) {
@@ -24,7 +24,7 @@ class Cursor {
 
   std::size_t left() const { return left_; }
 
-  // Moves `count` bytes, which must be left.
+  // Moves `count` bytes, which must be available.
   void Copy(std::size_t count, std::byte* to) {
     while (count > 0) {
       const std::size_t some = std::min(count, pieces_.front().size() - at_);
@@ -37,7 +37,7 @@ class Cursor {
     }
   }
 
-  // A protobuf varint, appended to `seen` as it was written.
+  // Reads a protobuf varint and appends its bytes to `seen`.
   std::optional<std::uint64_t> Varint(std::string& seen) {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 7) {
@@ -75,7 +75,7 @@ Status SplitFrame(std::span<const ByteSpan> bytes, Frame& frame) {
   while (cursor.left() > 0) {
     std::string heading;
     const auto tag = cursor.Varint(heading);
-    // Every field of these messages has a length, so nothing else need be skipped here.
+    // All fields of these messages are length-delimited.
     if (!tag || (*tag & 7) != kLengthDelimited) return Broken();
     const auto length = cursor.Varint(heading);
     if (!length || *length > cursor.left()) return Broken();

@@ -12,26 +12,24 @@
 
 namespace tributary::inline rpc {
 
-// The bytes of a message, taken apart: its fields, and the raw values that come last. They are valid protobuf, but
-// no protobuf parser sees megabytes of floats: the values are copied once, to where floats may lie.
+// A message divided into its fields and the raw values at its end. Together they are valid protobuf, but no
+// protobuf parser sees megabytes of floats: the values are copied once, to memory aligned for floats.
 struct Frame {
   std::string fields;  // everything before the values
-  // On a boundary of eight bytes; `size` of it are used. Memory is kept from one message to the next.
+  // 8-byte aligned; the first `size` bytes are used. Memory is reused for the next message.
   std::vector<double> storage;
   std::size_t size = 0;
-
   ByteSpan values() const { return std::as_bytes(std::span(storage)).first(size); }
 };
 
-// Takes a message apart that lies in several pieces of memory, as a network delivers it. Refused: fields of more than
-// 1 MiB, values that are not last or not as long as they claim, and bytes that are no protobuf at all.
+// Divides a message that lies in several buffers, as received. Fails on fields of more than 1 MiB, values
+// that are not last or have a wrong length, and bytes that are not protobuf.
 Status SplitFrame(std::span<const ByteSpan> bytes, Frame& frame);
 
-// What goes between the fields and `size` bytes of values.
+// The bytes between the fields and `size` bytes of values.
 std::string ValuesHeading(std::size_t size);
 
-// Messages in gRPC's own memory. Values are copied once on the way in and once on the way out: gRPC may still read what
-// it was given after it has said that a write is done.
+// Messages in gRPC's memory. Values are copied in both directions: gRPC may read buffers after OnWriteDone.
 
 Status ReadFrame(const grpc::ByteBuffer& buffer, Frame& frame);
 

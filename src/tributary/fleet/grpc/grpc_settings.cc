@@ -16,15 +16,15 @@
 namespace tributary::inline rpc {
 namespace {
 
-// A peer that answers nothing for so long is gone: its machine, its process or the network in between.
+// A peer that is silent for longer is gone: its machine, its process or the network.
 constexpr int kPingAfterMs = 5'000;
 constexpr int kPingTimeoutMs = 5'000;
-// What one stream may hold unread, times the number of devices, is the coordinator's memory.
+// Unread bytes per stream; times the number of devices, this is the coordinator's memory.
 constexpr int kReadAheadBytes = 256 << 10;
 
 using std::chrono::system_clock;
 
-// Whether a connection was made, within so long. gRPC announces changes; `stop` is a flag that has to be looked at.
+// Whether a connection was made within `most`. gRPC notifies changes; `stop` has to be polled.
 StatusOr<bool> Connect(grpc::Channel& channel, std::chrono::milliseconds most,
                        const std::function<bool()>& stop) {
   constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
@@ -76,10 +76,10 @@ void SetServerArguments(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 5);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kReadAheadBytes);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 8);  // of one connection
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 8);  // per connection
   builder.AddChannelArgument("grpc.server_handshake_timeout_ms", 10'000);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
-                             30'000);  // A connection without a call is of no use.
+                             30'000);  // connections without calls are useless
 }
 
 grpc::ChannelArguments ClientArguments(bool secure, const std::string& coordinator_name) {
@@ -91,10 +91,10 @@ grpc::ChannelArguments ClientArguments(bool secure, const std::string& coordinat
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kLargestMessage);
-  // Every session dials for itself, so that one broken connection is one device's.
+  // Each session has its own connection, so that a broken one affects a single device.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  // Whatever the address, it must be the coordinator who answers there.
+  // Whatever the address, the coordinator itself must answer.
   if (secure) arguments.SetSslTargetNameOverride(CertificateHost(coordinator_name));
   return arguments;
 }
@@ -102,8 +102,7 @@ grpc::ChannelArguments ClientArguments(bool secure, const std::string& coordinat
 void QuietenGrpc() {
   if (std::getenv("GRPC_VERBOSITY") != nullptr) return;
   gpr_set_log_function([](gpr_log_func_args*) {});
-  google::protobuf::SetLogHandler(
-      nullptr);  // It complains of texts that are no UTF-8, which are refused anyway.
+  google::protobuf::SetLogHandler(nullptr);  // about texts that are not UTF-8, which are refused anyway
 }
 
 grpc::Status ToGrpc(const Status& status) {
@@ -157,7 +156,7 @@ std::shared_ptr<grpc::Channel> DialPeer(const std::string& address,
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kTryForMs);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kSoonestAgainMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kLatestAgainMs);
-  // The scheme is said, so that no host can be taken for one.
+  // An explicit scheme, so that no host is taken for one.
   return grpc::CreateCustomChannel("dns:///" + address, MakeChannelCredentials(credentials), arguments);
 }
 

@@ -19,9 +19,8 @@
 
 namespace tributary::inline rpc {
 
-// Keeps gRPC alive, and with the last of them waits until its threads have ended. Without that they go on for a moment
-// after everything of ours is gone, into the end of the process, when what they use (OpenSSL's tables) is taken down.
-// To be destroyed after every channel and server.
+// Keeps gRPC initialised; the last destructor waits for gRPC's threads. Otherwise they would continue while
+// the process exits and destroys what they use (OpenSSL's tables). Destroy it after every channel and server.
 class GrpcLife {
  public:
   GrpcLife() { grpc_init(); }
@@ -30,38 +29,35 @@ class GrpcLife {
   GrpcLife& operator=(const GrpcLife&) = delete;
 };
 
-// Mutual TLS from a party's bundle; nothing at all without one.
+// Mutual TLS from a party's bundle; insecure without one.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const std::optional<Credentials>& credentials);
 std::shared_ptr<grpc::ChannelCredentials> MakeChannelCredentials(
     const std::optional<Credentials>& credentials);
 
-// The certificate that the peer of a call has shown; empty without TLS.
+// The certificate of a call's peer; empty without TLS.
 std::string PeerCertificate(const grpc::AuthContext& context);
 
-// How gRPC is told to behave, in one place: what messages may weigh, when a silent peer is given up, how much is read
-// ahead. Both ends must fit each other, so both are here.
+// gRPC settings of both ends, which must match: message sizes, keepalive and read-ahead.
 
 void SetServerArguments(grpc::ServerBuilder& builder);
 grpc::ChannelArguments ClientArguments(bool secure, const std::string& coordinator_name);
 
-// gRPC writes to standard error about peers that fail a handshake; what matters of it reaches people as a Status. It
-// speaks when the environment sets GRPC_VERBOSITY.
+// Suppresses gRPC's messages on standard error, unless GRPC_VERBOSITY is set. Errors are reported as Status.
 void QuietenGrpc();
 
 grpc::Status ToGrpc(const Status& status);
 Status FromGrpc(const grpc::Status& status);
 
-// A connection to be made to a coordinator, whose certificate must be in the name of `coordinator`, whatever the
-// address.
+// A channel to a coordinator. With TLS its certificate must have the name `coordinator`.
 std::shared_ptr<grpc::Channel> Dial(const std::string& address, const std::optional<Credentials>& credentials,
                                     const std::string& coordinator);
 
-// The same to a neighbour, HOST:PORT.
+// A channel to a neighbour at HOST:PORT.
 std::shared_ptr<grpc::Channel> DialPeer(const std::string& address,
                                         const std::optional<Credentials>& credentials,
                                         const std::string& name);
 
-// Waits until it is made, a few seconds at most.
+// Wait for the connection, for a few seconds at most.
 Status AwaitConnection(grpc::Channel& channel, const std::string& address, const std::function<bool()>& stop);
 Status AwaitPeer(grpc::Channel& channel, const std::function<bool()>& stop);
 

@@ -301,7 +301,7 @@ TEST_F(HostileDeviceTest, IsRefusedForWhatItSaysOfItself) {
   ExpectRefused({Greeting{1, "raw", "A B"}}, "A B");
   ExpectRefused({kHello, Ready{.layout = "other"}}, "laid out another network (other instead of");
   ExpectRefused({kHello, Ready{.layout = site_->layout, .samples = 100'000'001}},
-                "at most 100000000 are believed");
+                "at most 100000000 are accepted");
   ExpectRefused({kHello, Ready{.layout = site_->layout, .samples = -1}}, "ready.samples is -1");
   ExpectRefused(
       {kHello, Ready{.layout = site_->layout, .macs_per_second = std::numeric_limits<double>::quiet_NaN()}},

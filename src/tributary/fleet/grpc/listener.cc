@@ -23,13 +23,13 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::size_t kForFiles = 128;           // descriptors that are never a connection's
-constexpr std::size_t kMostConnections = 16384;  // each takes memory, too
+constexpr std::size_t kForFiles = 128;           // descriptors reserved for other uses
+constexpr std::size_t kMostConnections = 16384;  // each takes memory
 constexpr int kAcceptedAtOnce = 64;
 constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
 constexpr auto kBetweenWords = std::chrono::seconds(10);
 
-// How many files the process may have open, once the limit is raised as far as it may be.
+// Number of files that the process may open, after raising the limit as far as possible.
 std::size_t RaiseDescriptorLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
@@ -42,13 +42,13 @@ std::size_t RaiseDescriptorLimit() {
 }
 
 Listener::Limits LimitsFor(std::size_t descriptors) {
-  // A device takes two in a round: its connection, and a file for what it sends.
+  // In a round a device takes two: its connection, and a file for its update.
   const std::size_t half = descriptors > kForFiles ? (descriptors - kForFiles) / 2 : 0;
   const std::size_t connections = std::clamp<std::size_t>(half, 8, kMostConnections);
   return {connections, std::max<std::size_t>(4, connections / 2), std::max<std::size_t>(4, connections / 8)};
 }
 
-// The address as text; an IPv4 address that came over IPv6 as what it is.
+// The address as text; IPv4 addresses mapped to IPv6 in IPv4 form.
 std::string HostOf(const sockaddr_storage& address) {
   char text[INET6_ADDRSTRLEN] = "";
   if (address.ss_family == AF_INET) {
@@ -88,7 +88,7 @@ struct Addresses {
   }
 };
 
-// A socket that listens there, or -1. `port` is 0 until one is known.
+// A listening socket, or -1. `port` is 0 until it is known.
 int ListenAt(const addrinfo& where, int& port) {
   const int descriptor = ::socket(where.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return -1;
@@ -113,7 +113,7 @@ int ListenAt(const addrinfo& where, int& port) {
   return descriptor;
 }
 
-// On every address of that name; of all addresses, on those of IPv4 alone where there is no IPv6.
+// Listens on every address of that name; for an empty name on IPv6 and IPv4, or IPv4 alone without IPv6.
 std::vector<int> ListenOn(std::string host, const std::string& service, int& port) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host.empty()) host = "::";
@@ -193,7 +193,7 @@ void Listener::AcceptFrom(int listening) {
     const int descriptor =
         ::accept4(listening, reinterpret_cast<sockaddr*>(&address), &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor < 0) {
-      // Without a free descriptor or memory the connection stays where it is, and is tried again.
+      // Without a free descriptor or memory the connection stays in the queue and is retried.
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
       return;
@@ -231,7 +231,7 @@ bool Listener::MayCome(const std::string& host) {
            (of_host == unproven_.end() || of_host->second < limits_.unproven_per_address);
   };
   const auto now = steady_clock::now();
-  // Those that are over are counted until somebody looks; with all in order, that is not for every connection.
+  // Ended connections count until this check; within the limits it is done once a second only.
   if (now - looked_ > std::chrono::seconds(1) || (!within() && now - looked_ > kBetweenLooks)) {
     looked_ = now;
     ForgetClosed();
@@ -256,18 +256,18 @@ void Listener::Forget(const Connection& connection) {
 }
 
 void Listener::Refuse(int descriptor, const std::string& host) {
-  // Without lingering: a closed connection must not take up the machine's memory either.
+  // Without lingering, so that closed connections take no memory.
   const linger none{1, 0};
   ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
   ::close(descriptor);
   ++refused_;
   const auto now = steady_clock::now();
   if (said_ != steady_clock::time_point{} && now - said_ < kBetweenWords) return;
-  Log(LogLevel::kWarning, fmt::format("{} connections were closed at once, the last from {}: there are {}, "
-                                      "of which {} have not shown who "
-                                      "they are (at most {}, {}, and {} of one address)",
-                                      refused_, host, connections_.size(), unproven_in_all_,
-                                      limits_.connections, limits_.unproven, limits_.unproven_per_address));
+  Log(LogLevel::kWarning,
+      fmt::format("{} connections were closed at once, the last from {}: of {} connections, {} "
+                  "are unproven (at most {}, {}, and {} of one address)",
+                  refused_, host, connections_.size(), unproven_in_all_, limits_.connections,
+                  limits_.unproven, limits_.unproven_per_address));
   said_ = now;
   refused_ = 0;
 }

@@ -7,16 +7,15 @@
 
 namespace tributary::inline rpc {
 
-// Where a device can be reached by others. It is told to devices that dial it, so nothing else that a dialler might
-// understand (schemes, paths) is one.
+// Where other devices reach a device. Devices dial it as received, so schemes and paths are not allowed.
 struct PeerAddress {
-  std::string host;  // a name or an address, of IPv6 without brackets
+  std::string host;  // a name or an address, IPv6 without brackets
   int port = 0;      // 0 to 65535
 
   bool loopback() const { return host == "localhost" || host == "::1" || host.starts_with("127."); }
 };
 
-// HOST:PORT, where a HOST with colons is in brackets.
+// HOST:PORT, with brackets around a HOST that contains colons.
 StatusOr<PeerAddress> ParsePeerAddress(std::string_view text);
 std::string Format(const PeerAddress& address);
 

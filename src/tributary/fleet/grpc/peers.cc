@@ -15,20 +15,19 @@ namespace {
 
 constexpr std::size_t kMostKept = 256;
 
-// TLS has seen to it that the certificate is one of the fleet's, in the neighbour's name. It must also be the one that the
-// coordinator has let in: not an older one that was revoked.
+// TLS has checked fleet and name of the certificate. It must also be the one that the coordinator admitted.
 Status CheckCertificate(const grpc::ClientContext& context, const MeetingPeer& peer) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string serial,
                              SerialInCertificate(PeerCertificate(*context.auth_context())));
   if (serial == peer.certificate) return OkStatus();
-  return InvalidArgument("who answers there has another certificate of '" + peer.name +
+  return InvalidArgument("the peer has another certificate of '" + peer.name +
                          "' than the coordinator knows");
 }
 
 constexpr std::size_t kMostCalls = 256;
 constexpr int kLargestRequest = 4096;
 
-// One call. It lives until gRPC has finished with it and the service has let it go.
+// A call. It lives until gRPC and the service have released it.
 class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
                  public std::enable_shared_from_this<PeerCall> {
  public:
@@ -43,7 +42,7 @@ class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
 
   void Begin() {
     self_ = shared_from_this();
-    StartSendInitialMetadata();  // So that who asks knows that it has got here.
+    StartSendInitialMetadata();  // tells the client that the call has arrived
   }
   void OnSendInitialMetadataDone(bool ok) override {
     {
@@ -64,7 +63,7 @@ class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
   void OnCancel() override { End(grpc::Status::CANCELLED); }
   void OnDone() override {
     done_(*this);
-    self_.reset();  // May be the last to go.
+    self_.reset();  // may be the last reference
   }
 
   void End(grpc::Status status) {
@@ -75,7 +74,7 @@ class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
     Go();
   }
 
-  // Does what can be done now: sends, ends, or nothing until the book has changed.
+  // Sends or ends if possible; otherwise waits for a change of the book.
   void Go() {
     const MutexLock lock(mutex_);
     if (!open_ || writing_ || ended_) return;
@@ -92,7 +91,7 @@ class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
   bool Send() TRIBUTARY_REQUIRES(mutex_) {
     const OfferBook::Standing standing = book_.Look(meeting_);
     if (standing == OfferBook::Standing::kOther) {
-      // A neighbour may hear of a meeting before this device does; but then it is the next.
+      // A neighbour may hear of the next meeting, and only that, before this device does.
       if (!known_ && book_.announced() == begun_at_) return false;
       ending_ = grpc::Status(grpc::StatusCode::NOT_FOUND, "this device is not at that meeting");
       return true;
@@ -118,7 +117,7 @@ class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
     return true;
   }
 
-  // Whether it may have it; if not, `ending_` says why.
+  // Whether the client may have the model; if not, sets `ending_`.
   bool Admit() TRIBUTARY_REQUIRES(mutex_) {
     if (known_) return true;
     if (const Status status = book_.CheckGuest(name_, certificate_); !status.ok()) {
@@ -139,14 +138,13 @@ class PeerCall : public grpc::ServerWriteReactor<v1::ModelPart>,
   Mutex mutex_;
   v1::ModelPart part_ TRIBUTARY_GUARDED_BY(mutex_);
   std::size_t sent_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
-  bool known_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // as a neighbour of that meeting
+  bool known_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // as a neighbour in this meeting
   bool open_ TRIBUTARY_GUARDED_BY(mutex_) = false;
   bool writing_ TRIBUTARY_GUARDED_BY(mutex_) = false;
   bool ended_ TRIBUTARY_GUARDED_BY(mutex_) = false;
   std::optional<grpc::Status> ending_ TRIBUTARY_GUARDED_BY(mutex_);
 };
 
-// A call that is refused at once.
 class RefusedCall : public grpc::ServerWriteReactor<v1::ModelPart> {
  public:
   explicit RefusedCall(const grpc::Status& status) { Finish(status); }
@@ -157,7 +155,7 @@ class RefusedCall : public grpc::ServerWriteReactor<v1::ModelPart> {
 
 std::shared_ptr<grpc::Channel> PeerClient::ChannelTo(const MeetingPeer& peer) {
   const MutexLock lock(mutex_);
-  if (channels_.size() >= kMostKept) channels_.clear();  // Those in use stay until they are not.
+  if (channels_.size() >= kMostKept) channels_.clear();  // channels in use stay alive
   std::shared_ptr<grpc::Channel>& channel = channels_[{peer.name, peer.address}];
   if (!channel) channel = DialPeer(peer.address, credentials_, peer.name);
   return channel;
@@ -174,7 +172,7 @@ Status PeerClient::Fetch(std::uint64_t meeting, const MeetingPeer& peer, Incomin
   request.set_meeting(meeting);
   request.set_name(credentials_ ? credentials_->name : name_);
   const auto reader = stub->Fetch(&context, request);
-  reader->WaitForInitialMetadata();  // So that somebody has answered, whose certificate can be looked at.
+  reader->WaitForInitialMetadata();  // the certificate is known when this returns
   Status status;
   v1::ModelPart part;
   bool checked = !credentials_;
@@ -215,7 +213,7 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
     {
       const MutexLock lock(mutex_);
       if (calls_.size() >= kMostCalls && !calls_.contains(name)) {
-        return new RefusedCall({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many ask at once"});
+        return new RefusedCall({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls at once"});
       }
       older = std::exchange(calls_[name], call);
     }
@@ -226,7 +224,6 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
 
   Listener* listener = nullptr;
 
-  // Ends everything that is under way.
   void Close() {
     for (const auto& call : Calls()) call->End({grpc::StatusCode::UNAVAILABLE, "the device goes away"});
   }
@@ -238,8 +235,8 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
       TRIBUTARY_ASSIGN_OR_RETURN(const std::string real, NameInCertificate(shown));
       TRIBUTARY_ASSIGN_OR_RETURN(certificate, SerialInCertificate(shown));
       if (!name.empty() && name != real) {
-        return InvalidArgument("who calls himself '" + Clean(name, 80) + "' has the certificate of '" + real +
-                               "'");
+        return InvalidArgument("the client that calls itself '" + Clean(name, 80) +
+                               "' has the certificate of '" + real + "'");
       }
       name = real;
     }
@@ -267,7 +264,7 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
 };
 
 struct PeerServer::State {
-  const GrpcLife life;  // First: the last to go.
+  const GrpcLife life;  // First: destroyed last.
   std::unique_ptr<Service> service;
   std::unique_ptr<grpc::Server> server;
   std::unique_ptr<Listener> listener;

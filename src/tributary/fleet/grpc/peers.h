@@ -18,16 +18,15 @@
 
 namespace tributary::inline rpc {
 
-// Dials neighbours and fetches what they offer (Peers.Fetch). Connections are kept from meeting to meeting, up to some
-// number. From any thread.
+// Fetches neighbours' models (Peers.Fetch). Keeps a limited number of connections. Thread-safe.
 class PeerClient {
  public:
-  // `name` is who this is, where there are no credentials.
+  // `name`: own name, if there are no credentials.
   PeerClient(std::optional<Credentials> credentials, std::string name)
       : credentials_(std::move(credentials)), name_(std::move(name)) {}
 
-  // All of the neighbour's model of that meeting; waits until it has made it. With TLS, only from the certificate that the
-  // coordinator has named, or fails. Fails within seconds without an answer.
+  // Fetches a neighbour's whole model of a meeting; waits until it is ready. With TLS, fails unless the
+  // certificate is the one that the coordinator has named. Fails within seconds without an answer.
   Status Fetch(std::uint64_t meeting, const MeetingPeer& peer, IncomingModel& model,
                const std::stop_token& stop);
 
@@ -42,24 +41,21 @@ class PeerClient {
 };
 
 struct PeerServerOptions {
-  PeerAddress advertise;  // where others reach it; of port 0, a free one is taken
-  std::string
-      listen;  // HOST:PORT; empty: the advertised port of this machine, or of its loopback if that is advertised
+  PeerAddress advertise;  // where others reach it; port 0 is replaced by a free one
+  std::string listen;     // HOST:PORT; empty: the advertised port, on loopback if `advertise` is loopback
   std::optional<Credentials> credentials;  // without them, any client may claim to be a neighbour
 };
 
-// Serves what a device offers (offer_book.h) to those it meets: the Peers service. The book must outlive it.
+// The Peers service: serves a device's offers (offer_book.h) to its neighbours. The book must outlive it.
 //
-// Somebody who asks holds one call at a time, and there is a bound on all calls. A call that asks for what is not to be
-// had, in a name that is not a neighbour's or with another certificate, ends with the reason and disturbs nobody.
+// Each client has at most one call at a time, and the total is limited. A call for something unavailable, or
+// with a name or certificate that is not a neighbour's, ends with a reason and does not disturb others.
 class PeerServer {
  public:
   static StatusOr<std::unique_ptr<PeerServer>> Start(PeerServerOptions options, OfferBook& book);
   ~PeerServer();
-  PeerServer(const PeerServer&) = delete;
-  PeerServer& operator=(const PeerServer&) = delete;
 
-  // HOST:PORT to tell others.
+  // HOST:PORT for other devices.
   std::string address() const;
 
  private:

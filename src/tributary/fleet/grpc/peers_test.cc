@@ -160,7 +160,7 @@ TEST_F(PeersTest, HoldsABoundedNumberOfCalls) {
     calls.back()->reader->WaitForInitialMetadata();
   }
   PeerClient client({}, "a");
-  EXPECT_NE(Fetch(client, Neighbour("b", server_->address())).message().find("too many ask at once"),
+  EXPECT_NE(Fetch(client, Neighbour("b", server_->address())).message().find("too many calls at once"),
             std::string::npos);
   // Those that hold them up are ended by the next meeting.
   book_.Announce({.id = kMeeting, .peers = {Neighbour("a", "")}});

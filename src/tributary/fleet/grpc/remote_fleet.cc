@@ -15,8 +15,7 @@ RemoteFleet::RemoteFleet(RemoteFleetOptions options)
 RemoteFleet::~RemoteFleet() = default;
 
 StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions options) {
-  constexpr std::size_t kPieceFloats =
-      65536;  // 256 KiB: large against its heading, small against many devices
+  constexpr std::size_t kPieceFloats = 65536;  // 256 KiB: large next to its headers, small times many devices
   std::unique_ptr<RemoteFleet> fleet(new RemoteFleet(std::move(options)));
   const RemoteFleetOptions& chosen = fleet->options_;
   ExchangeOptions exchange{.model = chosen.model,
@@ -78,7 +77,7 @@ void RemoteFleet::MarkDurable(std::span<const FleetMember> saved) { exchange_->M
 
 Status RemoteFleet::Gather() {
   TRIBUTARY_RETURN_IF_ERROR(exchange_->AwaitPresent(begun_ ? 1 : options_.wait_for, options_.should_stop));
-  // Whoever meets others must be there from the beginning.
+  // Devices with neighbours must be present from the beginning.
   if (options_.experiment.train.method == Method::kGossip) {
     TRIBUTARY_RETURN_IF_ERROR(exchange_->AwaitQuorum(options_.experiment.fleet.quorum, options_.should_stop));
   }
@@ -95,7 +94,6 @@ Status RemoteFleet::Gather() {
 }
 
 bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]; }
-
 std::size_t RemoteFleet::Shared() const { return exchange_->Shared(); }
 
 Status RemoteFleet::Dispatch(WorkOrder order, UpdateSink* sink) {
@@ -109,7 +107,6 @@ StatusOr<FleetEvent> RemoteFleet::Next(std::optional<TimePoint> timer) {
 }
 
 StatusOr<RoundReport> RemoteFleet::Close() { return exchange_->Close(); }
-
 void RemoteFleet::Commit(RoundId round) { exchange_->Commit(round); }
 
 void RemoteFleet::SayFarewell(bool finished) {

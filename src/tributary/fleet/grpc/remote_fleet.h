@@ -26,38 +26,35 @@ namespace tributary::inline rpc {
 class GrpcServer;
 
 struct RemoteFleetOptions {
-  std::shared_ptr<const Model> model;            // that devices have
-  std::optional<SplitWire> cut;                  // if that is not the whole: what goes over the cut
-  Experiment experiment;                         // which devices are told
-  DatasetInfo samples;                           // shape, classes and normalisation of what the network reads
-  SampleElement element = SampleElement::kByte;  // how those are held
+  std::shared_ptr<const Model> model;  // the devices' model
+  std::optional<SplitWire> cut;        // if `model` is only the client part: what crosses the split point
+  Experiment experiment;               // sent to devices
+  DatasetInfo samples;                 // shape, classes and normalisation of the network's input
+  SampleElement element = SampleElement::kByte;  // element type of the samples
   std::string build;
   std::string listen = "127.0.0.1:7070";
-  std::optional<Credentials> credentials;  // without them anybody may join
-  std::filesystem::path revoked;           // the authority's revocation list; empty for none
-  // The first round begins when this many devices are there.
-  std::size_t wait_for = 1;
-  // How long a device that has gone is waited for, where a round could end without it.
-  Duration grace = std::chrono::seconds(10);
-  std::uint64_t incarnation = 0;  // random per process of the coordinator
-  // Those that belonged to the run before it was interrupted, in their order.
-  std::vector<FleetMember> members;
+  std::optional<Credentials> credentials;     // without them, anyone may join
+  std::filesystem::path revoked;              // the authority's revocation list; empty for none
+  std::size_t wait_for = 1;                   // devices that the first round waits for
+  Duration grace = std::chrono::seconds(10);  // for a device that has gone, if a round could end without it
+  std::uint64_t incarnation = 0;              // random per process of the coordinator
+  std::vector<FleetMember> members;           // of the run before it was interrupted, in their order
   std::function<bool()> should_stop;
 };
 
-// A fleet of real devices that dial in over gRPC, with mutual TLS. Time is the machine's.
+// A fleet of real devices that connect over gRPC, with mutual TLS. Time is real time.
 class RemoteFleet : public Fleet {
  public:
-  // Listens from the moment it is made.
+  // Listens immediately.
   static StatusOr<std::unique_ptr<RemoteFleet>> Start(RemoteFleetOptions options);
   ~RemoteFleet() override;
 
   int port() const;
-  // All that ever joined, in the order of their numbers.
+  // All devices that ever joined, in the order of their numbers.
   std::vector<FleetMember> members() const;
-  // What each of them does now: waiting, pulling, computing, pushing, preparing, gone. From any thread.
+  // Each member's state: waiting, pulling, computing, pushing, preparing, gone. Thread-safe.
   std::vector<std::string> states() const;
-  // These have been saved, with the model as it was then.
+  // These members have been saved, together with the model.
   void MarkDurable(std::span<const FleetMember> saved);
 
   Status Gather() override;
@@ -73,7 +70,7 @@ class RemoteFleet : public Fleet {
   StatusOr<RoundReport> Close() override;
   void Commit(RoundId round) override;
 
-  // Tells the devices that the run is over, or that its coordinator goes away, and waits a moment for them to leave.
+  // Tells the devices that the run is over or the coordinator stops; waits briefly for them to leave.
   void SayFarewell(bool finished);
 
  private:

@@ -21,19 +21,19 @@ namespace {
 
 namespace pb = ::tributary::v1;
 
-// Who may do what: by certificate, and by the list of those revoked.
+// Authorisation by certificate and revocation list.
 class Gate {
  public:
   Gate(bool secure, std::unique_ptr<RevocationList> revoked)
       : secure_(secure), revoked_(std::move(revoked)) {}
 
-  // The name in the peer's certificate, nothing without TLS; or why it is not let in.
+  // The name in the peer's certificate, nothing without TLS; or the reason for refusing it.
   StatusOr<std::optional<std::string>> Identify(const grpc::AuthContext& context) const {
     if (!secure_) return std::optional<std::string>();
     const std::string certificate = PeerCertificate(context);
     TRIBUTARY_ASSIGN_OR_RETURN(std::string name, NameInCertificate(certificate));
     if (revoked_) {
-      (void)revoked_->Refresh();  // Housekeeping complains about a list that cannot be read.
+      (void)revoked_->Refresh();  // KeepHouse reports an unreadable list
       TRIBUTARY_RETURN_IF_ERROR(revoked_->Check(certificate));
     }
     return std::optional(std::move(name));
@@ -41,7 +41,6 @@ class Gate {
   bool MayWatch(const std::optional<std::string>& name) const {
     return !secure_ || *name == kCoordinatorName || *name == kOperatorName;
   }
-  // Looks for new revocations.
   Status Refresh() { return revoked_ ? revoked_->Refresh() : OkStatus(); }
   Status Check(const std::string& certificate) const {
     return revoked_ ? revoked_->Check(certificate) : OkStatus();
@@ -52,7 +51,7 @@ class Gate {
   const std::unique_ptr<RevocationList> revoked_;
 };
 
-// One device's stream. It lives until gRPC has finished with it and the Exchange has let it go.
+// A device's stream. It lives until gRPC and the Exchange have released it.
 class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                public Connection,
                public std::enable_shared_from_this<Stream> {
@@ -80,7 +79,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
 
   void OnReadDone(bool ok) override {
     if (!ok) return End(grpc::Status::OK);
-    // One for each of gRPC's threads, of which there are few, not for each of the devices.
+    // One per gRPC thread, of which there are few, not one per device.
     thread_local Frame frame;
     Status status = ReadFrame(incoming_, frame);
     incoming_.Clear();
@@ -95,7 +94,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
     {
       const MutexLock lock(mutex_);
       writing_ = false;
-      outgoing_.Clear();  // While there is nothing to say, there is nothing to hold.
+      outgoing_.Clear();  // idle streams hold no memory
       if (!ok && !ending_) ending_ = grpc::Status::OK;
     }
     WriteNext();
@@ -106,7 +105,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   void OnDone() override {
     if (session_) exchange_.Closed(*session_);
     session_.reset();
-    self_.reset();  // May be the last to go.
+    self_.reset();  // may be the last reference
   }
 
   void Wake() override { WriteNext(); }
@@ -119,14 +118,14 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   void Close(const Status& reason) override {
     {
       const MutexLock lock(mutex_);
-      // A peer that does not read would hold up the reason for ever.
+      // A peer that does not read would delay the reason for ever.
       if (writing_) context_->TryCancel();
     }
     End(reason.ok() ? grpc::Status::OK : ToGrpc(reason));
   }
 
  private:
-  // The status that ends the stream is sent when no write is under way.
+  // The final status is sent when no write is in progress.
   void End(grpc::Status status) {
     {
       const MutexLock lock(mutex_);
@@ -143,7 +142,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
       Finish(*ending_);
       return;
     }
-    // A session that is still being opened has nothing to say.
+    // The session is still being opened.
     if (!session_) return;
     const bool any = exchange_.Next(*session_, [&](const ToDevice& message, ByteSpan values) {
       mutex_.AssertHeld();
@@ -160,7 +159,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   grpc::CallbackServerContext* const context_;
   const std::string certificate_;
   std::shared_ptr<Stream> self_;
-  // Set with the lock held before the first message is read, reset after all else is over.
+  // Set with the lock held before the first read, reset after everything else.
   std::shared_ptr<Exchange::Session> session_;
   grpc::ByteBuffer incoming_;
 
@@ -255,7 +254,7 @@ class GrpcServer::Service
 };
 
 struct GrpcServer::State {
-  // Looks after connections that nothing comes from, and after revocations.
+  // Checks for stalled connections and new revocations.
   void KeepHouse(Exchange& exchange) {
     MutexLock lock(mutex);
     while (!stop) {
@@ -272,7 +271,7 @@ struct GrpcServer::State {
     }
   }
 
-  const GrpcLife life;  // First: the last to go.
+  const GrpcLife life;  // First: destroyed last.
   std::unique_ptr<Service> service;
   std::unique_ptr<grpc::Server> server;
   std::unique_ptr<Listener> listener;

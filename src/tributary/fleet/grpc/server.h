@@ -11,23 +11,20 @@
 namespace tributary::inline rpc {
 
 struct ServerOptions {
-  std::string listen = "127.0.0.1:0";  // HOST:PORT; port 0 takes a free one
-  std::optional<Credentials>
-      credentials;                // without them anybody may join: for loopback and trusted networks only
-  std::filesystem::path revoked;  // the authority's revocation list; empty for none
+  std::string listen = "127.0.0.1:0";      // HOST:PORT; port 0 chooses a free one
+  std::optional<Credentials> credentials;  // without them anyone may join: for trusted networks only
+  std::filesystem::path revoked;           // the authority's revocation list; empty for none
   // For Watch.
   std::string experiment;
   std::uint64_t rounds = 0;
 };
 
-// Carries an Exchange over gRPC: one stream per device. The Exchange must outlive it.
+// The gRPC transport of an Exchange: one stream per device. The Exchange must outlive it.
 class GrpcServer {
  public:
   static StatusOr<std::unique_ptr<GrpcServer>> Start(ServerOptions options, Exchange& exchange);
-  // Ends every connection; the devices have been told before if they should be (Exchange::SayFarewell).
+  // Ends all connections. Call Exchange::SayFarewell before if devices should be told.
   ~GrpcServer();
-  GrpcServer(const GrpcServer&) = delete;
-  GrpcServer& operator=(const GrpcServer&) = delete;
 
   int port() const;
   void set_round(std::uint64_t round);

@@ -10,7 +10,7 @@
 namespace tributary::inline rpc {
 namespace {
 
-// What a coordinator says goes into a table: nothing that is not a number.
+// Ensures that a coordinator's value is a number that fits a table.
 double Tame(double value) { return std::isfinite(value) ? std::clamp(value, 0.0, 1e18) : 0; }
 
 }  // namespace

@@ -12,23 +12,22 @@
 
 namespace tributary::inline rpc {
 
-// A device as a coordinator knows it.
 struct WatchedDevice {
   DeviceProfile profile;
   std::string name;
   std::string state;       // waiting, pulling, computing, pushing, preparing, gone
-  Duration state_time{0};  // for how long
+  Duration state_time{0};  // time in this state
   std::string address;
   std::string advertised;  // where other devices reach it; empty if they cannot
   std::string build;
   std::uint32_t threads = 0;
   std::uint64_t applied = 0;
   std::uint64_t missed = 0;
-  // Of its plan of transfers; none before its first.
+  // Its transfer plan; 0 before the first plan.
   std::uint32_t pull_segments = 0, push_segments = 0;
   Duration planned{0};
   std::uint64_t replanned = 0;
-  // Of a device whose samples arrive over time: the rate, 0 if not known yet, and what waits.
+  // For a device with a stream: its rate, 0 if unknown, and its buffered samples.
   bool streams = false;
   double samples_per_second = 0;
   std::uint64_t buffered = 0;
@@ -41,7 +40,7 @@ struct WatchedFleet {
   std::vector<WatchedDevice> devices;
 };
 
-// Asks a coordinator who is there. With TLS only the coordinator's and the operator's certificates may ask.
+// The state of a coordinator's fleet. With TLS, requires the coordinator's or the operator's certificate.
 StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optional<Credentials>& credentials,
                                   const std::string& coordinator = std::string(kCoordinatorName));
 

@@ -8,8 +8,8 @@
 
 namespace tributary::inline rpc {
 
-// Messages to and from the fields of a frame (frame.h). Parsing takes any bytes: numbers that are not finite, outside
-// what a field can mean, missing or unknown choices and overlong texts are refused in words.
+// Messages to and from the fields of a frame (frame.h). Parsing accepts any bytes. It refuses non-finite and
+// out-of-range numbers, missing or unknown choices and overlong texts, with a reason.
 
 std::string Format(const FromDevice& message);
 std::string Format(const ToDevice& message);

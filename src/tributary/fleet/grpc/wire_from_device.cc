@@ -136,7 +136,7 @@ void Put(const Answer& from, pb::FromDevice& to) {
   PutMet(from.met, answer);
 }
 
-constexpr std::int64_t kMostKeptSteps = 500'000;  // of a device that chooses at each; what a message can hold
+constexpr std::int64_t kMostKeptSteps = 500'000;  // choices per step; limited by the size of a message
 
 Answer Take(const pb::Answer& from, FieldReader& reader) {
   Answer answer{.ticket = from.ticket(),

@@ -6,7 +6,7 @@
 namespace tributary::inline rpc {
 namespace {
 
-// How many bytes the character at the start of a text takes, none if they are no UTF-8 or one that steers a terminal.
+// Bytes of the first character; 0 if it is not UTF-8 or a control character.
 std::size_t PrintableLength(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
@@ -25,7 +25,7 @@ std::size_t PrintableLength(std::string_view text) {
 constexpr std::int64_t kMostPeers = 4096;
 constexpr std::size_t kLongestSerial = 64;
 constexpr std::size_t kLongestAddress = 300;
-// In bytes; no network comes near, and sums of it stay numbers.
+// In bytes; far beyond any network, but sums do not overflow.
 constexpr std::uint64_t kLargestModel = std::uint64_t{1} << 50;
 
 std::size_t TakeOffset(std::uint64_t offset, const char* field, FieldReader& reader) {

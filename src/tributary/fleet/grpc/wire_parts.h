@@ -17,15 +17,14 @@
 
 namespace tributary::inline rpc {
 
-// Networks have hundreds of transfer units; a message has room for a few more.
-inline constexpr int kMostUnits = 10'000;
-// Of a stream, so that one more is still a number. Sequence numbers of publishers are microseconds since 1970.
+inline constexpr int kMostUnits = 10'000;  // of transfer units; networks have hundreds
+// Maximum position of a stream. Publishers' sequence numbers are microseconds since 1970.
 inline constexpr std::uint64_t kLastPosition = std::uint64_t{1} << 62;
 
-// A text that may go into a message and onto a terminal: what may not is '?' instead.
+// Makes a text safe for messages and terminals: replaces disallowed characters by '?'.
 std::string Clean(std::string_view text, std::size_t longest);
 
-// Checks field after field of a message from a peer, and remembers the first that is wrong.
+// Checks the fields of a peer's message one by one, and remembers the first error.
 class FieldReader {
  public:
   double Amount(double value, const char* field) {
@@ -47,7 +46,7 @@ class FieldReader {
   std::string Text(const std::string& value, std::size_t longest, const char* field) {
     if (value.size() > longest) {
       Refuse(field, fmt::format("{} bytes", value.size()), fmt::format("at most {}", longest));
-    } else if (Clean(value, longest) != value) {  // It could write anywhere on a terminal.
+    } else if (Clean(value, longest) != value) {  // it could control a terminal
       Refuse(field, "a text with control characters", "plain text");
     }
     return value;
@@ -62,7 +61,7 @@ class FieldReader {
     for (const double value : values) Amount(value, field);
     return {values.begin(), values.end()};
   }
-  // Where the segments of a plan end.
+  // The ends of a plan's segments.
   template <typename Repeated>
   std::vector<std::uint32_t> Ends(const Repeated& values, const char* field) {
     const bool rise = std::ranges::adjacent_find(values, std::greater_equal<>()) == values.end();
@@ -81,7 +80,7 @@ class FieldReader {
   Status status_;
 };
 
-// What messages to and from devices have in common, and the messages of devices that meet each other.
+// Shared by the messages to and from devices, and the messages of meetings.
 
 namespace pb = ::tributary::v1;
 
@@ -104,7 +103,7 @@ StatusOr<Message> Checked(Message message, const FieldReader& reader) {
   return message;
 }
 
-// A word of ours and what fleet.proto calls it.
+// Our values and the corresponding ones of fleet.proto.
 template <typename Ours, typename Theirs>
 using Words = std::initializer_list<std::pair<Ours, Theirs>>;
 
@@ -154,7 +153,7 @@ void PutMeeting(const MeetingPlan& from, pb::Meeting& to);
 MeetingPlan TakeMeeting(const pb::Meeting& from, FieldReader& reader);
 void PutMet(const std::vector<Met>& from, pb::Answer& to);
 std::vector<Met> TakeMet(const pb::Answer& from, FieldReader& reader);
-// An advertised address that can be dialled, or none.
+// An advertised address that can be dialled, or an empty one.
 std::string TakeAddress(const std::string& from, const char* field, FieldReader& reader);
 
 template <typename Message>

@@ -156,7 +156,7 @@ TrainAssignment TakeTrain(const pb::Train& from, RoundId round, FieldReader& rea
   if (from.has_first()) train.first = reader.Position(from.first(), "train.first");
   const auto& optimiser = from.optimiser();
   train.optimiser.name = reader.Text(optimiser.name(), kLongestName, "optimiser.name");
-  // Their ranges are checked where the optimiser is made.
+  // Ranges are checked on construction of the optimiser.
   train.optimiser.momentum = reader.Amount(optimiser.momentum(), "optimiser.momentum");
   train.optimiser.nesterov = optimiser.nesterov();
   train.optimiser.weight_decay = reader.Amount(optimiser.weight_decay(), "optimiser.weight_decay");
@@ -198,17 +198,18 @@ Assignment Take(const pb::Assignment& from, FieldReader& reader) {
       assignment.work = CollectAssignment{};
       break;
     default:
-      reader.Refuse("assignment.work", "none that is known", "train, evaluate, calibrate or collect");
+      reader.Refuse("assignment.work", "unknown", "train, evaluate, calibrate or collect");
   }
   assignment.without_weights = from.without_weights();
   const auto* train = std::get_if<TrainAssignment>(&assignment.work);
   const bool meets = train != nullptr && train->answer == TrainAssignment::Answer::kGossip;
   if (meets != from.has_meeting())
-    reader.Refuse("assignment.meeting", meets ? "missing" : "given", "what train.result says");
+    reader.Refuse("assignment.meeting", meets ? "missing" : "given",
+                  "a meeting exactly with train.result MEETING");
   if (from.has_meeting()) assignment.meeting = TakeMeeting(from.meeting(), reader);
   const bool collects = std::holds_alternative<CollectAssignment>(assignment.work);
   if (collects != assignment.without_weights && !meets) {
-    reader.Refuse("assignment.without_weights", collects ? "no" : "yes", "what the work says");
+    reader.Refuse("assignment.without_weights", collects ? "no" : "yes", "yes exactly for collect");
   }
   return assignment;
 }

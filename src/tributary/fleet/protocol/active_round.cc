@@ -83,7 +83,7 @@ std::unique_ptr<Task> ActiveRound::EndTask(Participant& participant, const std::
   Session& session = *std::exchange(participant.session, nullptr);
   std::unique_ptr<Task> task = std::move(session.task);
   Charge(participant, *task);
-  // Twice what an answer takes, for headings; of a device that sends its pieces small.
+  // Twice the size of an answer, to allow for the headers of small pieces.
   const std::size_t sample_bytes = options_.shared ? RecordBytes(*options_.shared) : 0;
   sessions_.ExpectLate(session, task->ticket,
                        2 * participant.answer_bytes + participant.share * sample_bytes + (64 << 10));
@@ -96,7 +96,7 @@ std::vector<std::unique_ptr<Task>> ActiveRound::EndTasks(DeferredCalls& calls) {
   std::vector<std::unique_ptr<Task>> tasks;
   for (Participant& participant : participants_) {
     tasks.emplace_back();
-    if (participant.finished) {  // It may have been asked again, for what it offers to others.
+    if (participant.finished) {  // It may be repeating its work, for its neighbours.
       if (participant.session != nullptr)
         tasks.back() = EndTask(participant, "its model is no longer needed", calls);
       continue;
@@ -117,7 +117,7 @@ std::vector<std::unique_ptr<Task>> ActiveRound::EndTasks(DeferredCalls& calls) {
 RoundReport ActiveRound::TakeResults(TimePoint end) {
   RoundReport results{start_, end, {}, {}, Moments(calibrates() ? options_.model->statistics.size : 0)};
   Members& members = sessions_.members();
-  if (trains()) members.ForgetShared();  // also of who was not asked
+  if (trains()) members.ForgetShared();  // also of members that were not asked
   for (Participant& participant : participants_) {
     DeviceReport& report = participant.report;
     if (participant.finished) report.wait += end - participant.finished_at;
@@ -155,7 +155,7 @@ std::optional<FleetEvent> ActiveRound::TellPresence(bool lost) {
 }
 
 std::optional<FleetEvent> ActiveRound::NextEvent() {
-  // Returns come first: with the completions alone, the caller would end the round without a device that is back.
+  // Returns come first: given the completions alone, the caller would end the round without that device.
   if (const std::optional<FleetEvent> returned = TellPresence(/*lost=*/false)) return returned;
   if (!events_.empty()) {
     const FleetEvent event = events_.front();
@@ -186,13 +186,13 @@ std::optional<TimePoint> ActiveRound::NextDeadline() const {
 }
 
 double ActiveRound::TimeLeft() const {
-  constexpr double kNone = 1e-3;  // Past the deadline there is little, which is not the same as no deadline.
+  constexpr double kNone = 1e-3;  // After the deadline: little time left, as 0 means no deadline.
   if (!order_.deadline) return 0;
   return std::max(kNone, ToSeconds(patient_from_ + *order_.deadline - clock_.Now()));
 }
 
 void ActiveRound::Unpin(DeferredCalls& calls) {
-  // Only a round that is being closed is waited for; waking its asker for every piece would cost more than the piece.
+  // Only Close waits for unpinning; a notification for every piece would cost more than the piece.
   if (--pins_ == 0 && !open_) calls.Notify();
 }
 

@@ -13,35 +13,34 @@
 
 namespace tributary::inline protocol {
 
-// A device's part in an order, whichever session is at work on it.
+// A device's part in an order, across its sessions.
 struct Participant {
   DeviceReport report;
-  EvaluationTotals totals;         // of an evaluation
-  std::optional<Moments> moments;  // of a calibration
+  EvaluationTotals totals;         // evaluation only
+  std::optional<Moments> moments;  // calibration only
   Work work;
-  std::int64_t samples = 0;      // that the device has for training
-  double most_weight = 0;        // that its answer may have
-  std::size_t share = 0;         // samples that it is to send
-  SharedBytes shared;            // and has sent, with an answer that was taken
-  std::size_t answer_bytes = 0;  // that an answer takes, without headings
-  Session* session = nullptr;    // that is at work on it; it has a task
+  std::int64_t samples = 0;      // training samples of the device
+  double most_weight = 0;        // upper bound for its answer's weight
+  std::size_t share = 0;         // number of samples that it is to share
+  SharedBytes shared;            // received shared samples, of an accepted answer
+  std::size_t answer_bytes = 0;  // size of an answer, without headers
+  Session* session = nullptr;    // the session that works on it, which has a task
   bool begun = false;
-  bool retracting = false;  // What an earlier session sent is being taken back.
+  bool retracting = false;  // the pieces of an earlier session are being discarded
   bool finished = false;
   TimePoint finished_at{0};
-  bool lost = false;  // as the caller was told
+  bool lost = false;  // as reported to the caller
 
   DeviceId device() const { return report.device; }
   bool applied() const { return finished && report.outcome == Outcome::kApplied; }
 };
 
-// The participants of the order that is open, and what there is to tell of them. It knows nothing of what they send.
-//
-// Not for several threads at once: the exchange calls it with its lock held. But while somebody has pinned the round, its
-// sink and weights may be used without the lock, and the exchange does not close the order.
+// The participants of the open order and the pending events. Not thread-safe: Exchange calls it with its
+// lock. While the round is pinned, its sink and weights may be used without the lock, and the order stays
+// open.
 class ActiveRound {
  public:
-  // Everything else must outlive it; `devices` is indexed by number, and what the caller thinks that they have.
+  // All references must outlive it. `devices`, indexed by number, has the caller's view of each device.
   ActiveRound(WorkOrder order, std::span<const DeviceProfile> devices, const ExchangeOptions& options,
               Sessions& sessions, const Clock& clock);
 
@@ -49,7 +48,6 @@ class ActiveRound {
   bool trains() const { return std::holds_alternative<TrainAssignment>(order_.work); }
   bool calibrates() const { return std::holds_alternative<CalibrateAssignment>(order_.work); }
   bool collects() const { return std::holds_alternative<CollectAssignment>(order_.work); }
-
   std::vector<Participant>& participants() { return participants_; }
   const std::vector<Participant>& participants() const { return participants_; }
   // Null if it does not take part.
@@ -60,43 +58,40 @@ class ActiveRound {
     return static_cast<std::size_t>(&participant - participants_.data());
   }
 
-  // The participant's part is over, with this outcome.
   void Finish(Participant& participant, Outcome outcome, std::string reason, DeferredCalls& calls);
-  // The bytes of a task, whatever came of it.
+  // Accounts for the bytes of a task, whatever its outcome.
   static void Charge(Participant& participant, const Task& task);
-  // Ends the task of one whose session is at work, and tells the device. What came of it is still to be taken back.
+  // Ends the task of a participant with a session and tells the device. The caller discards its pieces.
   std::unique_ptr<Task> EndTask(Participant& participant, const std::string& reason, DeferredCalls& calls);
-  // Ends the tasks that are not answered yet. What came of each, in the order of the participants, is still to be taken
-  // back.
+  // Ends all unanswered tasks, in the order of the participants. The caller discards their pieces.
   std::vector<std::unique_ptr<Task>> EndTasks(DeferredCalls& calls);
-  // When all is ended: what became of everybody, as the members remember it too.
+  // After all tasks have ended: the results of all participants. Also updates the members.
   RoundReport TakeResults(TimePoint end);
 
-  // What the caller has not been told yet, if anything.
   std::optional<FleetEvent> NextEvent();
-  // Whether the deadline, if there is one, has passed.
+  // Whether there is a deadline and it has passed.
   bool TimeIsUp() const;
-  // Whether the device is gone for longer than is forgiven.
+  // Whether the device has been gone for longer than the grace period.
   bool IsGone(const Participant& participant) const;
-  // When the next of these may come true by time alone; nothing if none can.
+  // The next time at which one of these two may become true; nothing if time alone cannot change them.
   std::optional<TimePoint> NextDeadline() const;
-  // Seconds to the deadline, as an assignment has them.
+  // Seconds until the deadline, in the form of Assignment::time_left_seconds.
   double TimeLeft() const;
-  // Devices that waited for each other go on: the deadline counts from now on.
+  // Devices that waited for each other go on: the deadline restarts now.
   void Release(DeferredCalls& calls);
 
-  // While it is open, tasks begin and messages count.
+  // While the round is open, tasks may begin and messages count.
   bool open() const { return open_; }
   void Close() { open_ = false; }
   void Pin() { ++pins_; }
   void Unpin(DeferredCalls& calls);
   bool pinned() const { return pins_ > 0; }
-  // The round cannot go on. The first reason stays.
+  // The round cannot go on. The first reason is kept.
   void Fail(Status reason, DeferredCalls& calls);
   const Status& failure() const { return failure_; }
 
  private:
-  // One device whose loss, or whose return, the caller has not been told yet.
+  // Returns the next device whose loss, or return, has not been reported.
   std::optional<FleetEvent> TellPresence(bool lost);
 
   const WorkOrder order_;
@@ -104,7 +99,7 @@ class ActiveRound {
   Sessions& sessions_;
   const Clock& clock_;
   const TimePoint start_;
-  TimePoint patient_from_;  // what the deadline counts from
+  TimePoint patient_from_;  // start of the deadline
   std::vector<Participant> participants_;
   std::map<DeviceId, std::size_t> place_of_;
   std::deque<FleetEvent> events_;

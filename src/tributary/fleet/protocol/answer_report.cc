@@ -35,14 +35,14 @@ DeviceReport::Stream StandingOf(const StreamUse& use) {
 
 Status CheckStream(const Answer& answer, std::int64_t received, const Member& member) {
   if (answer.stream.has_value() != member.streams)
-    return InvalidArgument("the device changes its mind about its stream");
+    return InvalidArgument("the answer and the device's Ready disagree about whether it has a stream");
   if (!answer.stream) return OkStatus();
   const StreamUse& use = *answer.stream;
   const std::int64_t own =
-      std::max<std::int64_t>(0, answer.samples - received);  // of other devices' it has no positions
+      std::max<std::int64_t>(0, answer.samples - received);  // other devices' samples have no positions
   if (use.first < member.applied_position || use.last - use.first + 1 < own) {
     return Refused(
-        "the device has learnt from {} samples at positions {} to {}, asked for were those from {} on", own,
+        "the device trained on {} samples at positions {} to {}; requested were positions from {} on", own,
         use.first, use.last, member.applied_position);
   }
   return OkStatus();
@@ -55,10 +55,11 @@ Status CheckKept(const Answer& answer, std::size_t menu) {
                                : "the device has trained a part of the network, and was asked for all of it");
   }
   if (!answer.kept) return OkStatus();
-  if (answer.kept->entries.empty()) return InvalidArgument("the device does not say what it has chosen");
+  if (answer.kept->entries.empty())
+    return InvalidArgument("the device does not say which sub-networks it trained");
   const std::uint32_t most = *std::ranges::max_element(answer.kept->entries);
   if (most < menu) return OkStatus();
-  return Refused("the device has trained choice {} of {}", most, menu);
+  return Refused("the device trained sub-network {}; the menu has {}", most, menu);
 }
 
 StepObservation DescribeAnswer(const Task& task, const Answer& answer, TimePoint now, bool trains,
@@ -71,23 +72,23 @@ StepObservation DescribeAnswer(const Task& task, const Answer& answer, TimePoint
   }
   if (answer.stream) {
     report.stream = StandingOf(*answer.stream);
-    // Weights come in meanwhile. Whatever time nothing but samples was waited for is not part of the step.
+    // Weights arrive meanwhile. The time spent waiting for samples only is not part of the step.
     const double begun =
         answer.arrival_seconds.empty() ? answer.pull_seconds : answer.arrival_seconds.front();
     report.wait = within(std::max(0.0, answer.stream->wait_seconds - begun));
     all -= report.wait;
     report.pull = std::min(report.pull, all);
   }
-  // What went on at the other side of a cut is not the device's time.
+  // The time of the coordinator's part of a crossing is not the device's time.
   const Duration crossing = within(answer.cross_seconds);
   report.wait += crossing;
   all -= crossing;
   report.pull = std::min(report.pull, all);
-  // With weights in one segment nothing is computed before they are there.
+  // With a single segment nothing is computed before all weights have arrived.
   const bool whole = task.plan.pull.size() == 1;
   report.compute = std::min(within(answer.compute_seconds), whole ? all - report.pull : all);
   report.push = std::max(Duration(0), all - report.pull - report.compute);
-  if (task.relays) {  // What is neither its steps nor its neighbours' models is waiting.
+  if (task.relays) {  // Waiting is all time that is neither local steps nor fetching models.
     report.pull += std::min(within(answer.meet_seconds), all - report.pull - report.compute);
     report.wait += all - report.pull - report.compute;
     report.push = Duration(0);
@@ -100,7 +101,7 @@ StepObservation DescribeAnswer(const Task& task, const Answer& answer, TimePoint
   const auto first = static_cast<double>(first_floats * sizeof(float));
   StepObservation seen =
       ObservationOf(answer, task.plan, unit_bytes, first, task.update->arrivals(), ToSeconds(all));
-  // An update that goes out while it is made is on its way for as long as its bytes took.
+  // The transfer time of an update that is sent during the computation follows from its bytes.
   const auto [up, up_time] = Total(seen.pushes);
   const auto bytes = static_cast<double>(task.up.value);
   if (task.plan.push.size() > 1 && 2 * up >= bytes) report.push = within(up_time * bytes / up);
@@ -118,7 +119,7 @@ void LearnFromAnswer(const Task& task, const Answer& answer, const DeviceReport&
   if (!trains) return;
   const double kept = answer.kept ? answer.kept->macs : 1;
   members.SeeCompute(member, 3 * kept * macs * static_cast<double>(answer.samples), report.compute);
-  // The time of the first piece is not known here, and some of the next had come with it: few tell nothing.
+  // The first piece's time is unknown, and more had arrived with it: a small share tells nothing.
   const auto [up, up_time] = Total(seen.pushes);
   if (2 * up >= static_cast<double>(task.up.value)) {
     members.SeeUp(member, Bytes{static_cast<std::int64_t>(up)}, FromSeconds(up_time));

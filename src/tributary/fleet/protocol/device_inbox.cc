@@ -51,7 +51,7 @@ StatusOr<bool> DeviceInbox::Receive(const ToDevice& message, ByteSpan values) {
 }
 
 void DeviceInbox::LookAgain() {
-  const MutexLock lock(mutex_);  // Those that have looked, wait by now.
+  const MutexLock lock(mutex_);  // Threads that have checked the state are waiting now.
   changed_.NotifyAll();
 }
 
@@ -80,9 +80,9 @@ Status DeviceInbox::Take(const Assignment& assignment, ByteSpan) {
 
 Status DeviceInbox::Take(const Piece& piece, ByteSpan values) {
   DeviceJob* const job = JobOf(piece.ticket);
-  if (job == nullptr) return OkStatus();  // It was ended while its weights came.
+  if (job == nullptr) return OkStatus();  // It ended while its weights arrived.
   holding_ = job == next_.get() && current_ != nullptr;
-  return holding_ ? OkStatus() : Place(*job, piece, values);  // Weights are in use while it is held.
+  return holding_ ? OkStatus() : Place(*job, piece, values);  // The current job still uses the weights.
 }
 
 Status DeviceInbox::Place(DeviceJob& job, const Piece& piece, ByteSpan values) {
@@ -102,7 +102,7 @@ Status DeviceInbox::Place(DeviceJob& job, const Piece& piece, ByteSpan values) {
                                          piece.offset, count, values.size(), now);
   if (job.complete()) job.complete_at = now;
   const bool first = !std::exchange(job.weights_begun, true);
-  // No reader waits for a part of a segment.
+  // Nobody waits for a part of a segment.
   if (segment || first || job.complete()) changed_.NotifyAll();
   return OkStatus();
 }
@@ -148,7 +148,7 @@ DeviceJob* DeviceInbox::JobOf(std::uint64_t ticket) {
 }
 
 void DeviceInbox::Pause(MutexLock& lock) {
-  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);  // at `stop`, which has no notification
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(100);  // `stop` has no notification
   if (options_.stop) {
     changed_.WaitFor(lock, kBetweenLooks);
   } else {
@@ -283,7 +283,7 @@ std::optional<Verdict> DeviceInbox::verdict() const {
 }
 
 bool DeviceInbox::EndJob() {
-  std::unique_ptr<DeviceJob> job;  // Goes without the lock: its sender may be in the middle of something.
+  std::unique_ptr<DeviceJob> job;  // Destroyed without the lock: its sender may be busy.
   const MutexLock lock(mutex_);
   job = std::move(current_);
   verdict_.reset();
@@ -292,7 +292,7 @@ bool DeviceInbox::EndJob() {
 }
 
 void DeviceInbox::DropJob() {
-  std::unique_ptr<DeviceJob> job;  // As above.
+  std::unique_ptr<DeviceJob> job;  // Destroyed without the lock.
   const MutexLock lock(mutex_);
   job = std::move(current_);
 }

@@ -16,15 +16,15 @@
 
 namespace tributary::inline protocol {
 
-// An assignment, its weights while they come in, and its update while it goes out. The assignment, the plan of the update
-// and its sender are the working thread's; the rest belongs to the inbox.
+// An assignment with its incoming weights and its outgoing update. The working thread owns the assignment,
+// the update's plan and its sender; the inbox owns the rest.
 struct DeviceJob {
-  // Pieces are cut at multiples of a length, and where layers begin.
+  // `piece`: maximum length of a piece.
   DeviceJob(const Assignment& assignment, const DeviceWork& work, std::size_t piece, TimePoint now);
   DeviceJob(const DeviceJob&) = delete;
   DeviceJob& operator=(const DeviceJob&) = delete;
 
-  // A plan must be one for this network.
+  // Fails if the assignment's plans do not fit this network.
   Status Plan(const DeviceWork& work);
   bool complete() const {
     return assignment.without_weights || (parameters.complete() && statistics.complete());
@@ -33,12 +33,12 @@ struct DeviceJob {
   const Assignment assignment;
   const PieceGrid parameters_grid, statistics_grid;
   Coverage parameters{parameters_grid}, statistics{statistics_grid};
-  std::optional<SegmentArrivals> arrivals;  // where there are units
+  std::optional<SegmentArrivals> arrivals;  // if the network has units
   TransferPlan push;
-  std::optional<SegmentSender> sender;  // while an update is made
-  std::vector<std::byte> samples;       // of others, as far as they have come
-  bool weights_begun = false;           // so that all of those are there
-  // Over a network's cut: what is expected to come back, and has.
+  std::optional<SegmentSender> sender;  // during training for an update
+  std::vector<std::byte> samples;       // of other devices, received so far
+  bool weights_begun = false;           // which implies that all samples have arrived
+  // Split networks: the expected reply, and what has arrived of it.
   int crossing = 0;
   std::size_t expected = 0;
   std::vector<std::byte> crossed;
@@ -46,11 +46,10 @@ struct DeviceJob {
   TimePoint complete_at;
 };
 
-// What the coordinator has said to a device in one session, checked, and waiting for it.
+// The coordinator's messages to a device in one session, checked and kept until the device reads them.
 //
-// Receive is for the thread that messages come on, LookAgain and over for any, the others for the one that works. Waits
-// end with Unavailable when the stream does not carry messages any more. Messages and the end of the stream are announced;
-// `stop` is a flag, which is looked at several times a second.
+// Receive is for the receiving thread; LookAgain and over for any thread, the rest for the working thread.
+// Waits return Unavailable when the stream is broken. The `stop` flag is polled several times a second.
 class DeviceInbox {
  public:
   struct Options {
@@ -58,60 +57,59 @@ class DeviceInbox {
     std::function<bool()> stop;                   // may be empty
     std::function<void(const std::string&)> say;  // for people
   };
-  // Everything must outlive it.
+  // All references must outlive it.
   DeviceInbox(Options options, DeviceWork& work, MeetingRoom& room, const Clock& clock)
       : options_(std::move(options)), work_(work), room_(room), clock_(clock) {}
 
-  // False: the message cannot be taken before EndJob says so; no other may come until it has come again. A Status is
-  // against the protocol.
+  // False: pass the message again, before any other, once EndJob returns true. A Status is a protocol error.
   StatusOr<bool> Receive(const ToDevice& message, ByteSpan values);
-  // Whether the stream is alive may have changed.
+  // Call when the result of `alive` may have changed.
   void LookAgain();
 
   // Joining. Nothing, or false, if the device is to stop instead.
   StatusOr<std::optional<Welcome>> AwaitWelcome();
   StatusOr<bool> AwaitPong(std::uint64_t nonce);
-  // From now on there may be work.
+  // Assignments may arrive from now on.
   void AllowWork();
 
-  // Work: a job, then what it waits for, then its end.
+  // Working: AwaitWork, then the transfers of the job, then EndJob.
   struct Work {
-    DeviceJob* job = nullptr;  // until EndJob or DropJob
+    DeviceJob* job = nullptr;  // valid until EndJob or DropJob
     std::optional<Farewell> farewell;
   };
-  // Neither, if the device is to stop instead.
+  // Empty if the device is to stop instead.
   StatusOr<Work> AwaitWork();
   // False if the job is over instead.
   bool AwaitUnit(std::size_t unit);
   // Cancelled if the job is over instead.
   Status AwaitWeights();
   StatusOr<std::vector<std::byte>> AwaitSamples();
-  // So many bytes come back over the cut; then waits for them.
+  // Announces a reply of `bytes` bytes to a crossing; AwaitCrossing then waits for it.
   void ExpectCrossing(int crossing, std::size_t bytes);
   StatusOr<std::vector<std::byte>> AwaitCrossing(std::size_t bytes);
-  // There is a verdict on the job, the stream is broken, or the device is to stop.
+  // Whether there is a verdict on the job, the stream is broken, or the device is to stop.
   bool over() const;
-  // What this side knows of the transfers of the job.
+  // Fills in the transfer times of the job.
   void Describe(Answer& answer) const;
-  // The device says that it cannot do the job: no verdict will come.
+  // The device reports that it cannot do the job: no verdict will come.
   void MarkFailed();
-  // The verdict also says that weights may come again. False if the device is to stop instead.
+  // After the verdict weights may arrive again. False if the device is to stop instead.
   StatusOr<bool> AwaitVerdict();
   std::optional<Verdict> verdict() const;
-  // Returns whether a message was not taken and is to come again.
+  // Returns whether a message was held back and is to be passed to Receive again.
   bool EndJob();
-  // At the end of a session, whatever is under way.
+  // Discards the job at the end of a session.
   void DropJob();
 
  private:
-  // Until `done`, which is asked with the lock held, and no more once it has said yes. False if the device is to stop.
+  // Waits until `done`, called with the lock held, returns true. False if the device is to stop.
   StatusOr<bool> Await(MutexLock& lock, const std::function<bool()>& done) TRIBUTARY_REQUIRES(mutex_);
   void Pause(MutexLock& lock) TRIBUTARY_REQUIRES(mutex_);
   bool Ended() const TRIBUTARY_REQUIRES(mutex_);
   bool stopping() const { return options_.stop && options_.stop(); }
   DeviceJob* JobOf(std::uint64_t ticket) TRIBUTARY_REQUIRES(mutex_);
 
-  // A message that is not taken yet is held.
+  // Sets holding_ if the message cannot be accepted yet.
   Status Take(const Welcome& welcome, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
   Status Take(const Pong& pong, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
   Status Take(const Assignment& assignment, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
@@ -139,9 +137,9 @@ class DeviceInbox {
   std::optional<std::uint64_t> pong_ TRIBUTARY_GUARDED_BY(mutex_);
   std::unique_ptr<DeviceJob> next_ TRIBUTARY_GUARDED_BY(mutex_);     // the next assignment
   std::unique_ptr<DeviceJob> current_ TRIBUTARY_GUARDED_BY(mutex_);  // the one being worked on
-  std::optional<Verdict> verdict_ TRIBUTARY_GUARDED_BY(mutex_);      // on that one
-  bool failed_ TRIBUTARY_GUARDED_BY(mutex_) = false;   // at that one, and has said so: no verdict will come
-  bool holding_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // a message was not taken
+  std::optional<Verdict> verdict_ TRIBUTARY_GUARDED_BY(mutex_);      // on the current job
+  bool failed_ TRIBUTARY_GUARDED_BY(mutex_) = false;   // current job reported as failed: no verdict will come
+  bool holding_ TRIBUTARY_GUARDED_BY(mutex_) = false;  // a message was held back
 };
 
 }  // namespace tributary::inline protocol

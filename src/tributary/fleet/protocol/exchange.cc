@@ -27,14 +27,14 @@ StatusOr<std::shared_ptr<Session>> Exchange::Open(std::shared_ptr<Connection> co
 }
 
 Status Exchange::Receive(Session& session, const FromDevice& message, ByteSpan values) {
-  // Of pieces, samples, what goes over a cut and what is relayed there are as many as were asked for.
+  // The number of these messages is limited by what was requested.
   const bool is_work = std::holds_alternative<Piece>(message) || std::holds_alternative<Samples>(message) ||
                        std::holds_alternative<Crossing>(message) || std::holds_alternative<Relay>(message) ||
                        std::holds_alternative<Relayed>(message);
   Status status;
   {
     const MutexLock lock(mutex_);
-    if (session.left) return OkStatus();  // It will be closed in a moment.
+    if (session.left) return OkStatus();  // It will be closed soon.
     if (!is_work) status = sessions_.Pace(session);
   }
   if (status.ok()) {
@@ -71,7 +71,7 @@ bool Exchange::Next(Session& session, const std::function<void(const ToDevice&, 
     return false;
   }
   session.pending = clock_.Now();
-  round_->active().Pin();  // The weights stay as they are until it is released.
+  round_->active().Pin();  // Keeps the weights valid.
   lock.Unlock();
   send(message->message, message->values);
   lock.Lock();
@@ -101,7 +101,7 @@ void Exchange::Tick() {
   }
   DeferredCalls calls(changed_);
   for (const auto& session : sessions) {
-    Status admitted = session->connection->StillAdmitted();  // Looks at certificates: not under the lock.
+    Status admitted = session->connection->StillAdmitted();  // Reads certificates: not under the lock.
     const MutexLock lock(mutex_);
     sessions_.Inspect(*session, std::move(admitted), calls);
   }
@@ -112,7 +112,7 @@ Status Exchange::Handle(Session& session, const Greeting& greeting, ByteSpan) {
   const MutexLock lock(mutex_);
   TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t member, sessions_.Identify(session, greeting));
   if (Session* const older = sessions_.Of(member)) {
-    // The device knows better than we whether its old connection is dead.
+    // The device knows better whether its old connection is dead.
     calls.Close(older->connection, Unavailable("the device has come back by another connection"));
     Leave(*older, calls);
     if (sessions_.Of(member) != nullptr) return Unavailable("the device has come back by another connection");
@@ -139,7 +139,7 @@ Status Exchange::Handle(Session& session, const Ready& ready, ByteSpan) {
 
 bool Exchange::IsIgnored(Session& session, std::uint64_t ticket, std::size_t bytes, bool last) {
   if (session.left || sessions_.IsLate(session, ticket, bytes, last)) return true;
-  return session.task && session.task->ticket == ticket && !round_->active().open();  // Ends this moment.
+  return session.task && session.task->ticket == ticket && !round_->active().open();  // The round is ending.
 }
 
 template <typename Message>
@@ -161,7 +161,7 @@ Status Exchange::Handle(Session& session, const Answer& answer, ByteSpan) {
                              round_->Handle(session, answer, calls));
   lock.Unlock();
   calls.Run();
-  if (seen) plans_.Learn(member, *seen);  // The asker need not wait for it.
+  if (seen) plans_.Learn(member, *seen);  // Off the critical path.
   return OkStatus();
 }
 
@@ -174,7 +174,7 @@ Status Exchange::Handle(Session& session, const Failure& failure, ByteSpan) {
         fmt::format("the device fails at assignment {}, which it does not have", failure.ticket));
   }
   if (!round_->active().open()) return OkStatus();
-  session.gossip.models.clear();  // It may have failed for want of one.
+  session.gossip.models.clear();  // A missing model may be the reason.
   round_->GiveUp(session, Outcome::kCrashed, failure.reason, calls);
   sessions_.SetDoing(session, Doing::kWaiting);
   round_->Abandon(session, mutex_, calls);
@@ -234,7 +234,7 @@ StatusOr<RoundReport> Exchange::Close() {
 
 bool Exchange::Serve() {
   DeferredCalls calls(changed_);
-  // Without the lock something may have changed that is not announced again.
+  // While the lock was released, something may have changed without further notification.
   if (!round_->Serve(mutex_, calls) && calls.empty()) return false;
   mutex_.Unlock();
   calls.Run();

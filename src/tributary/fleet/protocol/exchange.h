@@ -18,19 +18,17 @@
 
 namespace tributary::inline protocol {
 
-// Where the coordinator and its devices meet: connections come and go, messages arrive in any order and from anybody,
-// and one order at a time is given to some of the devices. All rules of the protocol are kept here; it knows nothing of
-// sockets, and nothing of what updates are for.
+// The coordinator's side of the protocol. Connections come and go, messages arrive in any order and from
+// anyone, and one order at a time is given to some devices. Independent of sockets and of the use of updates.
 //
-// A device's answer goes to the sink piece by piece as it arrives; memory does not grow with the number of devices. An
-// answer that is not completed, because the device vanished, broke the rules or was too late, is taken back exactly.
-// A device that comes back while its order is open is asked again, and since its work is a function of the assignment and
-// its data it answers the same.
+// Answers go to the sink piece by piece as they arrive, so memory does not grow with the number of devices.
+// An incomplete answer (the device vanished, broke the rules or was too late) is discarded exactly. A device
+// that returns while its order is open is asked again and gives the same answer (assignment.h).
 //
-// This class has the lock and the waiting. Sessions and RoundProtocol, which it calls with the lock held, keep the rules;
-// where sums, journals and the cut's server are at work, RoundProtocol gives the lock up.
+// This class has the lock and the waits. Sessions and RoundProtocol have the rules and are called with the
+// lock held; RoundProtocol releases it during sums, journal access and the split server's computation.
 //
-// Dispatch, NextEvent and Close are for one thread at a time; everything else may be called from any thread.
+// Dispatch, NextEvent and Close are for one thread at a time; all other functions are thread-safe.
 class Exchange {
  public:
   using Session = protocol::Session;  // one connection
@@ -38,61 +36,56 @@ class Exchange {
   Exchange(ExchangeOptions options, const Clock& clock);
   ~Exchange();
 
-  // Carriers of connections:
+  // For carriers of connections:
 
-  // A connection has come. `identity` is whom its certificate names; without one the device may say any name.
+  // Adds a connection. `identity`: the name in its certificate; without one the device may use any name.
   StatusOr<std::shared_ptr<Session>> Open(std::shared_ptr<Connection> connection,
                                           std::optional<std::string> identity, std::string address);
-  // A message has come; one at a time for each session. A Status is the reason to close the connection: the session
-  // counts no more, and what the device was working on has been refused.
+  // Handles a message; one at a time per session. A Status is the reason to close the connection: the session
+  // has ended, and the device's work is refused.
   Status Receive(Session& session, const FromDevice& message, ByteSpan values);
-  // The same for bytes that are no message. Returns the reason.
+  // As Receive, for bytes that are not a message. Returns the reason.
   Status Refuse(Session& session, Status reason);
-  // What is to be sent next, if anything, is handed to `send` before this returns; the values are valid only then. One
-  // at a time for each session.
+  // Passes the next message, if any, to `send`; its values are valid only in that call. One call per session.
   bool Next(Session& session, const std::function<void(const ToDevice&, ByteSpan values)>& send);
-  // The connection is over. The last call for a session.
+  // The connection has ended. The last call for a session.
   void Closed(Session& session);
-  // To be called now and then: closes what is only half open, does not read, or is admitted no longer.
+  // To be called regularly: closes half-open, stalled and no longer admitted connections.
   void Tick();
 
-  // The fleet:
+  // For the fleet:
 
-  // Those that belonged to the run before, in their order.
+  // Members of the run so far, in their order.
   void Restore(std::span<const FleetMember> known);
-  // A checkpoint has remembered these, which were taken from members().
+  // A checkpoint has stored these members, which come from members().
   void MarkDurable(std::span<const FleetMember> saved);
   std::vector<Member> members() const;
-  // Samples that devices have shared in the last round.
   std::size_t Shared() const;
   std::optional<PlanBook::State> PlanOf(DeviceId device) const { return plans_.Look(device.value); }
   const Clock& clock() const { return clock_; }
 
-  // Of these waits, `stop` is a flag without notification: if given, it is polled several times a second.
+  // These waits poll the `stop` flag, if given, several times a second, and return Cancelled if it is set.
 
-  // Waits until `least` devices with samples are there, or until `stop` says so (then Cancelled).
+  // Waits until `least` devices with samples are present.
   Status AwaitPresent(std::size_t least, const std::function<bool()>& stop);
-  // Waits until this portion of all devices that ever came is there, and for each of the others until it has been gone for
-  // longer than the grace period; or until `stop` says so (then Cancelled).
+  // Waits until this portion of all known devices is present and all others are gone beyond the grace period.
   Status AwaitQuorum(const Portion& quorum, const std::function<bool()>& stop);
-  // Waits until all connections are over, but not for longer than this.
+  // Waits until all connections have ended, at most this long.
   void AwaitClosed(Duration most);
 
-  // The order that is open, as Fleet has it. `sink` takes the updates of training, each weighing no more than the samples
-  // that `devices`, indexed by number, were thought to have by the caller, whatever they have said since; and the models
-  // that are collected. `devices` must live until Close.
+  // Opens the order, as Fleet::Dispatch. `sink` takes updates and collected models. An update weighs at most
+  // the device's samples in `devices` (by number, valid until Close), whatever it has reported since.
   void Dispatch(WorkOrder order, std::span<const DeviceProfile> devices, UpdateSink* sink)
       TRIBUTARY_EXCLUDES(mutex_);
-  // Only answers that were taken are completed. Cancelled once `stop` says so.
+  // Only accepted answers are completed. Cancelled once `stop` returns true.
   StatusOr<FleetEvent> NextEvent(std::optional<TimePoint> timer, const std::function<bool()>& stop)
       TRIBUTARY_EXCLUDES(mutex_);
-  // Then the sink holds exactly the answers that were complete. With a Status it holds no sum that could be used: an
-  // update could not be taken back, or the cut's server failed.
+  // Afterwards the sink holds exactly the complete answers. With a Status it holds no usable sum: an update
+  // could not be discarded, or the split server failed.
   StatusOr<RoundReport> Close() TRIBUTARY_EXCLUDES(mutex_);
-  // The answers of this round are in the model.
   void Commit(RoundId round);
 
-  // Tells everybody that it is over, or (not `finished`) that the coordinator goes away; no more are let in.
+  // Tells all devices that the run is over, or (not `finished`) that the coordinator stops; admits no more.
   void SayFarewell(bool finished);
   std::size_t sessions() const;
 
@@ -107,15 +100,15 @@ class Exchange {
   Status Handle(Session& session, const Relay& relay, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
   Status Handle(Session& session, const Relayed& relayed, ByteSpan values) TRIBUTARY_EXCLUDES(mutex_);
 
-  // Whether a message of a task is to be ignored, because the task or the session ended before the device could know.
+  // Whether to ignore a message of a task because the task or session ended before the device could know.
   bool IsIgnored(Session& session, std::uint64_t ticket, std::size_t bytes, bool last)
       TRIBUTARY_REQUIRES(mutex_);
-  // The session counts no more, and what it was doing is taken back. The lock is given up in between.
+  // Ends the session and discards its work. Releases the lock temporarily.
   void Leave(Session& session, DeferredCalls& calls) TRIBUTARY_REQUIRES(mutex_);
 
-  // On the caller's thread: whether there was something to do. If so, the lock was given up in between.
+  // Works on the caller's thread. Returns whether there was work; the lock was then released temporarily.
   bool Serve() TRIBUTARY_REQUIRES(mutex_);
-  // Waits for a change, at most until then; only for a moment if there is a flag to look at.
+  // Waits for a change, at most until `until`; only briefly if a flag has to be polled.
   void Wait(MutexLock& lock, std::optional<TimePoint> until, bool has_flag) TRIBUTARY_REQUIRES(mutex_);
 
   const ExchangeOptions options_;

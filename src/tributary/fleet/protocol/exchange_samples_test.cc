@@ -55,7 +55,7 @@ TEST_F(StreamingExchangeTest, NamesThePositionThatDevicesGoOnFrom) {
 TEST_F(StreamingExchangeTest, LetsNoSampleCountTwice) {
   auto a = NewStreaming("a");
   ASSERT_TRUE(Round(*a, 0, 9).second.ok());
-  EXPECT_NE(Round(*a, 9, 12).second.message().find("asked for were those from 10 on"), std::string::npos);
+  EXPECT_NE(Round(*a, 9, 12).second.message().find("requested were positions from 10 on"), std::string::npos);
   a = NewStreaming("a");
   EXPECT_FALSE(Round(*a, 10, 11).second.ok());  // Three samples are not at two positions.
   a = NewStreaming("a");

@@ -3,12 +3,9 @@
 #include <algorithm>
 
 namespace tributary::inline protocol {
-namespace {
 
-// A device that fetches a model again, because it or its neighbour was interrupted, may use this multiple of its size.
+// Limit, in multiples of a model's size, for a device that repeats a fetch because one side was interrupted.
 constexpr std::size_t kMostFetched = 4;
-
-}  // namespace
 
 GossipIntake::GossipIntake(std::uint64_t id, std::span<const std::vector<NeighbourWeight>> neighbours,
                            std::size_t model_bytes, ActiveRound& round, Sessions& sessions)
@@ -66,7 +63,7 @@ bool GossipIntake::NeededAgain(const Participant& participant) const {
 bool GossipIntake::TellAbsent(DeferredCalls& calls) {
   const auto awaited = static_cast<std::size_t>(std::ranges::count_if(
       round_.participants(), [&](const Participant& participant) { return IsAwaited(participant); }));
-  // Where the round needs one that is gone, the others wait until it is back.
+  // If the quorum needs a device that is gone, the others wait until it is back.
   const bool enough = awaited >= round_.order().quorum;
   bool told = false;
   for (Participant& participant : round_.participants()) {
@@ -81,7 +78,7 @@ bool GossipIntake::TellAbsent(DeferredCalls& calls) {
 
 void GossipIntake::MarkAbsent(Participant& participant, DeferredCalls& calls) {
   PeerOf(participant).absent = true;
-  for (const NeighbourWeight& neighbour : PeerOf(participant).meets) {  // Who meets whom is mutual.
+  for (const NeighbourWeight& neighbour : PeerOf(participant).meets) {  // The relation is symmetric.
     Session* const other = round_.Of(neighbour.peer).session;
     if (other == nullptr) continue;
     other->task->relays->wanted.erase(participant.device());
@@ -119,20 +116,20 @@ Status GossipIntake::Handle(Session& session, const Relay& relay, DeferredCalls&
     return Refused("the device wants the model of device {}, which it does not meet", relay.device.value);
   }
   if (relay.offset > model_bytes_ || relay.bytes > model_bytes_ - relay.offset) {
-    return Refused("the device wants bytes {} to {} of a model that has {}", relay.offset,
+    return Refused("the device requests bytes {} to {} of a model that has {}", relay.offset,
                    relay.offset + relay.bytes, model_bytes_);
   }
   RelayProgress& relays = *session.task->relays;
   if (relays.wanted.contains(relay.device) || relays.wanted.size() >= kMostFetches) {
-    return WrongOrder("the device wants more of its neighbours before it has what it asked for");
+    return WrongOrder("the device requests more models before it has what it asked for");
   }
   std::size_t& asked = relays.asked[relay.device];
   asked += relay.bytes;
   if (asked > kMostFetched * model_bytes_) {
-    return ResourceExhausted("the device wants a neighbour's model again and again");
+    return ResourceExhausted("the device requests a neighbour's model again and again");
   }
   const Participant& peer = round_.Of(relay.device);
-  if (IsAbsent(peer)) return OkStatus();  // It has been told.
+  if (IsAbsent(peer)) return OkStatus();  // The device has been told.
   relays.wanted[relay.device] = {relay.offset, relay.bytes, nullptr};
   Forward(peer, calls);
   return OkStatus();
@@ -152,12 +149,12 @@ Status GossipIntake::Handle(Session& session, const Relayed& relayed, ByteSpan v
     return OkStatus();
   }
   Participant& participant = round_.Of(device);
-  if (values.empty()) {  // It was restarted since it had that model.
+  if (values.empty()) {  // It was restarted and has lost that model.
     if (!IsAbsent(participant)) MarkAbsent(participant, calls);
     return OkStatus();
   }
   if (values.size() != found->second.bytes) {
-    return Refused("the device relays {} bytes, where {} were asked for", values.size(), found->second.bytes);
+    return Refused("the device relays {} bytes; {} were requested", values.size(), found->second.bytes);
   }
   relays.wanted.erase(found);
   const Bytes bytes{static_cast<std::int64_t>(values.size())};
@@ -192,7 +189,7 @@ void GossipIntake::Report(Session& session, Participant& participant, const Answ
     participant.report.down += Bytes{met.bytes};
     round_.Of(met.device).report.up += Bytes{met.bytes};
   }
-  // A device keeps this one, the one before, and one that may be asked for after a crash.
+  // A device keeps this model, the previous one, and one that may be needed after a crash.
   const Member& member = sessions_.members().all()[*session.member];
   session.gossip.models = {round_.order().round, RoundId{member.applied_round},
                            RoundId{member.durable_round}};

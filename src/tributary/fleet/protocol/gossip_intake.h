@@ -7,56 +7,54 @@
 
 namespace tributary::inline protocol {
 
-// A round in which devices that have models of their own meet their neighbours. Devices fetch models from each other;
-// here they are told who will not come, and models of devices that cannot be reached are relayed.
+// A gossip round: devices with their own models average with their neighbours. Devices fetch models from each
+// other directly. This class tells them who will not come, and relays models of unreachable devices.
 //
 // Called with the exchange's lock held.
 class GossipIntake {
  public:
-  // Everything must outlive it. `id` names the round's meeting; `meetings` is in the order of the participants; a model
-  // has `model_bytes`.
+  // All references must outlive it. `id` names the meeting, `neighbours` has one entry per participant.
   GossipIntake(std::uint64_t id, std::span<const std::vector<NeighbourWeight>> neighbours,
                std::size_t model_bytes, ActiveRound& round, Sessions& sessions);
 
   MeetingPlan PlanFor(const Participant& participant) const;
-  // Whether the device has not the model that it is to go on from.
+  // Whether the device lacks the model from which it is to continue.
   bool NeedsWeights(const Session& session) const;
-  // This session has been given its part: it is told who will not come, and what others want of it.
+  // The session has been given its task: tells it who is absent, and which parts of its model others request.
   void Begin(Participant& participant, Session& session, DeferredCalls& calls);
 
-  // Tells those who wait for one that will not come. False if there was nothing to tell.
+  // Tells the neighbours of participants that will not come. False if there was nothing to tell.
   bool TellAbsent(DeferredCalls& calls);
   void MarkAbsent(Participant& participant, DeferredCalls& calls);
   bool IsAbsent(const Participant& participant) const { return PeerOf(participant).absent; }
-  // Whether one that has answered is to do it again: it was cut off since, what it offered may have gone with its process,
-  // and a neighbour that has not answered may not have had it.
+  // Whether a device that has answered must repeat its work: it was disconnected since, so its offered model
+  // may be lost, and a neighbour that has not answered may still need the model.
   bool NeededAgain(const Participant& participant) const;
 
   Status Handle(Session& session, const Relay& relay, DeferredCalls& calls);
-  // What a session relays counts only in the round's own meeting.
+  // Accepts relayed bytes only for this round's meeting.
   Status Handle(Session& session, const Relayed& relayed, ByteSpan values, DeferredCalls& calls);
-  // What was passed on to this session comes from nowhere any more.
+  // Requests that were passed on to this session are open again.
   void Recall(const Session& session);
 
   Status CheckMet(const Participant& participant, const Answer& answer) const;
-  // Of an answer that was taken: whom the device has met, and which models it has now.
+  // Records the met devices of an accepted answer, and the models that the device has now.
   void Report(Session& session, Participant& participant, const Answer& answer);
-
   std::uint64_t id() const { return id_; }
 
  private:
   struct Peer {
     std::vector<NeighbourWeight> meets;
-    bool absent = false;  // and the others have been told
+    bool absent = false;  // and its neighbours have been told
   };
   Peer& PeerOf(const Participant& participant) { return peers_[round_.PlaceOf(participant)]; }
   const Peer& PeerOf(const Participant& participant) const { return peers_[round_.PlaceOf(participant)]; }
   bool Meets(const Participant& participant, DeviceId device) const;
-  // Whether it is there, or may be back in a moment.
+  // Whether the participant is present or may return soon.
   bool IsAwaited(const Participant& participant) const;
   // The session that can be asked for this participant's model now; null if none.
   Session* Offering(const Participant& participant) const;
-  // Passes on what others want of this participant, and was not passed on yet.
+  // Passes open requests for this participant's model on to it.
   void Forward(const Participant& participant, DeferredCalls& calls);
 
   const std::uint64_t id_;
@@ -66,7 +64,7 @@ class GossipIntake {
   std::vector<Peer> peers_;  // per participant
 };
 
-// What is said to a device that has met one which was not among its neighbours.
+// The error for a device that has met a device other than its neighbours.
 Status NotToBeMet(const Met& met);
 
 }  // namespace tributary::inline protocol

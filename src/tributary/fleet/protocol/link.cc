@@ -13,7 +13,7 @@ StatusOr<double> MeasureRate(const LinkProbe& probe, bool up, Duration round_tri
   for (std::size_t size = 32 << 10;; size *= 2) {
     TRIBUTARY_ASSIGN_OR_RETURN(const Duration taken, probe(up ? size : 0, up ? 0 : size));
     if (taken < round_trip + kLongEnough && size < kLargestProbe) continue;
-    // On a busy machine the pings may have taken as long as the probe; that is not a link without end.
+    // On a busy machine the pings may take as long as the probe; the rate is still finite.
     const double seconds = std::max({1e-6, ToSeconds(taken - round_trip), ToSeconds(taken) / 10});
     return 8 * static_cast<double>(size) / seconds;
   }
@@ -48,7 +48,7 @@ Status MeasureLink(const LinkProbe& probe, Ready& ready) {
 }
 
 Duration Backoff::Next() {
-  constexpr int kEnough = 60;  // 1.6⁶⁰ of anything is longer than the longest
+  constexpr int kEnough = 60;  // 1.6⁶⁰ times any delay exceeds the longest
   const double full = std::min(ToSeconds(longest_), ToSeconds(shortest_) * std::pow(1.6, failures_));
   failures_ = std::min(failures_ + 1, kEnough);
   return FromSeconds(full * (0.5 + 0.5 * rng_.Uniform()));

@@ -3,17 +3,13 @@
 #include <algorithm>
 
 namespace tributary::inline protocol {
-namespace {
 
 constexpr std::size_t kMostWaiting = 10'000;
 
-}  // namespace
-
 Status RelayDesk::Fetch(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop) {
-  constexpr int kMostAnew =
-      2;  // More, and the coordinator takes it for a device that wants it again and again.
+  constexpr int kMostAnew = 2;  // The coordinator refuses devices that repeat fetches more often.
   const std::stop_callback wake(stop, [this] {
-    const MutexLock lock(mutex_);  // Those that have looked, wait by now.
+    const MutexLock lock(mutex_);  // Threads that have checked the state are waiting now.
     changed_.NotifyAll();
   });
   int anew = 0;
@@ -30,14 +26,14 @@ Status RelayDesk::Fetch(const MeetingPeer& peer, IncomingModel& model, const std
     while (!wait.version && !stop.stop_requested()) changed_.Wait(lock);
     if (!wait.version) {
       waits_.erase(peer.device);
-      return Cancelled("it is not waited for any longer");
+      return Cancelled("the neighbour is no longer awaited");
     }
     const Wait came = std::move(wait);
     waits_.erase(peer.device);
     lock.Unlock();
-    // If the neighbour has made another since, it is fetched from the beginning.
+    // If the neighbour has a new model since, the fetch starts over.
     TRIBUTARY_ASSIGN_OR_RETURN(const bool same, model.Append(*came.version, came.values));
-    if (!same && ++anew > kMostAnew) return Corrupt("its model is another whenever it is asked for");
+    if (!same && ++anew > kMostAnew) return Corrupt("its model changed during every fetch");
   }
   return OkStatus();
 }
@@ -56,7 +52,7 @@ void RelayDesk::Came(const Relayed& relayed, ByteSpan values) {
 }
 
 RelayPorter::~RelayPorter() {
-  std::jthread thread;  // Ends without the lock.
+  std::jthread thread;  // Joined without the lock.
   const MutexLock lock(mutex_);
   thread = std::move(thread_);
 }
@@ -64,7 +60,7 @@ RelayPorter::~RelayPorter() {
 Status RelayPorter::Carry(const Relay& relay) {
   const MutexLock lock(mutex_);
   if (waiting_.size() >= kMostWaiting)
-    return ResourceExhausted("the coordinator wants too much relayed at once");
+    return ResourceExhausted("the coordinator requests too many relays at once");
   waiting_.push_back(relay);
   if (!thread_.joinable()) {
     thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
@@ -75,7 +71,7 @@ Status RelayPorter::Carry(const Relay& relay) {
 
 void RelayPorter::Run(const std::stop_token& stop) {
   const std::stop_callback wake(stop, [this] {
-    const MutexLock lock(mutex_);  // Those that have looked, wait by now.
+    const MutexLock lock(mutex_);  // Threads that have checked the state are waiting now.
     changed_.NotifyAll();
   });
   std::vector<std::byte> values;
@@ -92,9 +88,9 @@ void RelayPorter::Run(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     values.resize(relay.bytes);
     const auto version = book_.Read(relay.meeting, relay.offset, values);
-    // One that it does not have, or not any more, is told as well.
+    // If the model is not available (any more), an empty message says so.
     const Relayed relayed{relay.meeting, relay.device, relay.offset, version.value_or(0)};
-    if (!send_(relayed, version ? ByteSpan(values) : ByteSpan()).ok()) return;  // So the connection is over.
+    if (!send_(relayed, version ? ByteSpan(values) : ByteSpan()).ok()) return;  // The connection is broken.
   }
 }
 
@@ -126,8 +122,8 @@ Status MeetingRoom::Handle(const Absent& absent, ByteSpan) {
 Status MeetingRoom::Handle(const Relay& relay, ByteSpan) {
   const MutexLock lock(mutex_);
   if (options_.book == nullptr)
-    return InvalidArgument("the coordinator wants a model of a device that has none");
-  if (!porter_) return OkStatus();  // The session ends.
+    return InvalidArgument("the coordinator requests a model from a device that offers none");
+  if (!porter_) return OkStatus();  // The session is ending.
   return porter_->Carry(relay);
 }
 
@@ -147,12 +143,12 @@ void MeetingRoom::Begin(const MeetingPlan& meeting, std::size_t parameters, std:
   };
   options.direct = [this, id = meeting.id](const MeetingPeer& peer, IncomingModel& model,
                                            const std::stop_token& stop) {
-    if (!options_.dial) return Unavailable("nobody is dialled");
+    if (!options_.dial) return Unavailable("direct connections are off");
     return options_.dial(id, peer, model, stop);
   };
   {
     const MutexLock lock(mutex_);
-    desk_ = std::move(desk);  // Before anything is asked for.
+    desk_ = std::move(desk);  // Before the first request.
   }
   auto begun = std::make_shared<PeerMeeting>(std::move(options), clock_);
   const MutexLock lock(mutex_);
@@ -188,7 +184,7 @@ void MeetingRoom::LookAgain() {
 }
 
 void MeetingRoom::End() {
-  std::shared_ptr<PeerMeeting> meeting;  // Its threads end without the lock.
+  std::shared_ptr<PeerMeeting> meeting;  // Its threads are joined without the lock.
   const MutexLock lock(mutex_);
   meeting = std::move(meeting_);
   desk_.reset();

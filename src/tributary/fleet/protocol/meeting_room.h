@@ -20,24 +20,22 @@
 
 namespace tributary::inline protocol {
 
-// Fetches the models of neighbours that cannot be reached, by way of the coordinator, a run of bytes at a time. For one
-// meeting; from any thread.
+// Fetches models of unreachable neighbours by way of the coordinator. Thread-safe; one object per meeting.
 class RelayDesk {
  public:
-  // `send` may block; a failure ends the fetch.
+  // `send` may block; if it fails, so does the fetch.
   using Send = std::function<Status(const Relay&)>;
   RelayDesk(std::uint64_t meeting, Send send) : meeting_(meeting), send_(std::move(send)) {}
 
-  // Waits until all of it has come, or `stop` is asked for (then Cancelled). Corrupt if it changes on the way, more than a
-  // restarted neighbour explains.
+  // Waits for the whole model; Cancelled by `stop`. Corrupt if the model changes too often during the fetch.
   Status Fetch(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop);
-  // Bytes have come. Bytes that were not requested are dropped.
+  // Bytes have arrived. Drops bytes that were not requested.
   void Came(const Relayed& relayed, ByteSpan values);
 
  private:
   struct Wait {
     std::size_t offset = 0, bytes = 0;
-    std::optional<std::uint64_t> version;  // of what has come
+    std::optional<std::uint64_t> version;  // of the received bytes
     std::vector<std::byte> values;
   };
 
@@ -48,19 +46,17 @@ class RelayDesk {
   std::map<DeviceId, Wait> waits_ TRIBUTARY_GUARDED_BY(mutex_);
 };
 
-// Carries what this device offers to the coordinator, for neighbours that cannot reach it: on a thread of its own, since
-// the model may still be in the making, and the link slow.
+// Sends this device's offered model to the coordinator, for neighbours that cannot reach this device. Uses
+// its own thread, because the model may not be finished and the link may be slow.
 class RelayPorter {
  public:
-  // Blocks until it has left.
+  // Blocks until the bytes are sent.
   using Send = std::function<Status(const Relayed&, ByteSpan values)>;
   // The book must outlive it.
   RelayPorter(const OfferBook& book, Send send) : book_(book), send_(std::move(send)) {}
   ~RelayPorter();
-  RelayPorter(const RelayPorter&) = delete;
-  RelayPorter& operator=(const RelayPorter&) = delete;
 
-  // To be carried when it is there, after those before. ResourceExhausted where far more wait than neighbours may ask for.
+  // Queues a request until the model is there. ResourceExhausted if far too many wait.
   Status Carry(const Relay& relay);
 
  private:
@@ -71,48 +67,46 @@ class RelayPorter {
   Mutex mutex_;
   Condition changed_;
   std::deque<Relay> waiting_ TRIBUTARY_GUARDED_BY(mutex_);
-  std::jthread thread_ TRIBUTARY_GUARDED_BY(mutex_);  // started with the first
+  std::jthread thread_ TRIBUTARY_GUARDED_BY(mutex_);  // started on first use
 };
 
-// A session's side of meetings: what the coordinator says of them, and the neighbours that are dialled.
+// A session's side of meetings: the coordinator's messages about them, and the connections to neighbours.
 //
-//   1. Announce: the assignment has come
-//   2. Begin, on the thread that works on it: neighbours are asked
+//   1. Announce: the assignment has arrived
+//   2. Begin, on the working thread: fetching of the neighbours' models starts
 //   3. Offer, then Collect
 //   4. End
 //
-// Announce and Handle are for the thread that messages come on, the others for the one that works.
+// Announce and Handle are for the receiving thread, the rest for the working thread.
 class MeetingRoom {
  public:
   struct Options {
-    OfferBook* book = nullptr;  // none: there are no meetings
-    // Fetches a neighbour's model of that meeting from where it can be reached; none: everything is relayed.
+    OfferBook* book = nullptr;  // null: there are no meetings
+    // Fetches a neighbour's model of that meeting directly; empty: all models are relayed.
     std::function<Status(std::uint64_t meeting, const MeetingPeer& peer, IncomingModel& model,
                          const std::stop_token& stop)>
         dial;
-    // To the coordinator, from any thread; blocks until it has left.
+    // Sends to the coordinator, from any thread; blocks until sent.
     std::function<Status(const FromDevice&, ByteSpan values)> send;
     std::function<void(const std::string&)> say;  // for people
   };
   MeetingRoom(Options options, const Clock& clock);
   ~MeetingRoom();
-  MeetingRoom(const MeetingRoom&) = delete;
-  MeetingRoom& operator=(const MeetingRoom&) = delete;
 
   void Announce(const MeetingPlan& meeting);
-  // A Status is against the protocol.
+  // A Status is a protocol error.
   Status Handle(const Absent& absent, ByteSpan);
   Status Handle(const Relay& relay, ByteSpan);
   Status Handle(const Relayed& relayed, ByteSpan values);
 
-  // Models have these sizes.
+  // `parameters` and `statistics`: sizes of a model.
   void Begin(const MeetingPlan& meeting, std::size_t parameters, std::size_t statistics);
   void Offer(const SharedWeights& model);
   StatusOr<std::vector<Met>> Collect(const PeerMeeting::Take& take, const std::function<bool()>& over);
-  // What Collect's `over` says may have changed. From any thread.
+  // The result of Collect's `over` may have changed. Thread-safe.
   void LookAgain();
   void End();
-  // Nothing is sent any more when this returns. What is offered stays.
+  // Nothing is sent after this returns. The offered model stays.
   void Close();
 
  private:
@@ -121,9 +115,9 @@ class MeetingRoom {
 
   Mutex mutex_;
   std::uint64_t announced_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
-  std::set<DeviceId> absent_ TRIBUTARY_GUARDED_BY(mutex_);  // from the meeting announced last
+  std::set<DeviceId> absent_ TRIBUTARY_GUARDED_BY(mutex_);  // in the meeting announced last
   std::shared_ptr<RelayDesk> desk_ TRIBUTARY_GUARDED_BY(mutex_);
-  std::shared_ptr<PeerMeeting> meeting_ TRIBUTARY_GUARDED_BY(mutex_);  // that is under way
+  std::shared_ptr<PeerMeeting> meeting_ TRIBUTARY_GUARDED_BY(mutex_);  // under way
   std::uint64_t under_way_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<RelayPorter> porter_ TRIBUTARY_GUARDED_BY(mutex_);
 };

@@ -8,7 +8,7 @@ namespace tributary::inline protocol {
 namespace {
 
 constexpr std::size_t kMostMembers = 100'000;
-// The share of the latest observation in an estimate: more follows changes faster and is noisier.
+// Weight of the latest observation in an estimate: larger values follow changes faster and are noisier.
 constexpr double kNewest = 0.3;
 constexpr double kSlowest = 1;
 constexpr double kFastest = 1e18;
@@ -49,7 +49,7 @@ void Members::Set(std::size_t index, Doing doing, TimePoint now) {
   members_[index].since = now;
 }
 
-// A profile's rates are above 0, whatever the device says.
+// Rates in a profile are above 0, whatever the device reports.
 void Members::Describe(std::size_t index, const Ready& ready) {
   Member& member = members_[index];
   member.threads = ready.threads;
@@ -93,7 +93,7 @@ void Members::Restore(std::span<const FleetMember> known, const std::optional<Sa
     member.profile.samples = saved.samples;
     member.applied_round = member.durable_round = saved.applied_round;
     member.applied_position = member.durable_position = saved.applied_position;
-    // A checkpoint may be of another experiment, or older than what travels now.
+    // The checkpoint may be from another experiment, or have an older sample format.
     std::vector<StreamSample> samples;
     if (format && !saved.shared.empty() && ReadRecords(*format, saved.shared, samples).ok()) {
       member.shared = std::make_shared<const std::vector<std::byte>>(saved.shared);

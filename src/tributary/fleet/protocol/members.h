@@ -18,62 +18,60 @@ namespace tributary::inline protocol {
 enum class Doing { kGone, kPreparing, kWaiting, kPulling, kComputing, kPushing };
 std::string_view NameOf(Doing doing);
 
-// A device of this run: one that ever joined it, whether it is there or not.
+// A device that has ever joined this run, present or not.
 struct Member {
   std::string name;
   std::string address;
   std::string build;
   std::string certificate;  // serial number; empty without TLS
   std::string advertised;   // where other devices reach it; empty if they cannot
-  // As it measured itself, kept current by what rounds show; rates are zero until it has said.
+  // Measured by the device, then updated from rounds; rates are 0 until the device has reported.
   DeviceProfile profile;
   std::uint32_t threads = 0;
   Doing doing = Doing::kGone;
-  TimePoint since{0};  // that it has been doing it
+  TimePoint since{0};  // start of the current activity
   std::uint64_t applied = 0;
-  std::uint64_t answered_round = 0;  // the last whose answer was taken
-  std::uint64_t applied_round = 0;   // and went into the model; 0 if none
-  std::uint64_t durable_round = 0;   // what that was in the last checkpoint
+  std::uint64_t answered_round = 0;  // last round with an accepted answer
+  std::uint64_t applied_round = 0;   // last round with an answer in the model; 0 if none
+  std::uint64_t durable_round = 0;   // applied_round in the last checkpoint
   std::uint64_t missed = 0;
-  // Of its stream, if it has one: the positions that follow what the last answer used, what is in the model, and what
-  // the last checkpoint has.
+  // For a stream: the position after the samples of the last answer, of the model and of the last checkpoint.
   bool streams = false;
   std::int64_t answered_position = 0;
   std::int64_t applied_position = 0;
   std::int64_t durable_position = 0;
-  std::optional<SamplesPerSecond> stream_rate;  // as it measured
-  std::int64_t buffered = 0;                    // samples that waited when it last answered
-  // Records of the samples that it shared in the last round, for the others; none if it did not.
+  std::optional<SamplesPerSecond> stream_rate;  // measured by the device
+  std::int64_t buffered = 0;                    // samples in its buffer at its last answer
+  // Records of the samples that it shared in the last round; null if none.
   std::shared_ptr<const std::vector<std::byte>> shared;
 };
 
-// Who belongs to a run. A device's number is its place in the order of first coming, and stays its own.
+// The devices of a run. A device's number is its position in the order of first joining, and never changes.
 class Members {
  public:
-  // The number of that name, a new one if it never came before. ResourceExhausted if there are too many.
+  // The number of that name; adds a member if the name is new. ResourceExhausted if there are too many.
   StatusOr<std::size_t> Find(const std::string& name, TimePoint now);
-
   Member& operator[](std::size_t index) { return members_[index]; }
   const std::vector<Member>& all() const { return members_; }
 
   void Set(std::size_t index, Doing doing, TimePoint now);
-  // What the device says of itself on joining.
+  // Stores the device's description of itself on joining.
   void Describe(std::size_t index, const Ready& ready);
-  // Moves the estimates towards what was seen: work or bytes, and the time they took. Times too short to tell are ignored.
+  // Update the estimates with an amount (work or bytes) and its duration. Very short durations are ignored.
   void SeeCompute(std::size_t index, double macs, Duration time);
   void SeeDown(std::size_t index, Bytes bytes, Duration time);
   void SeeUp(std::size_t index, Bytes bytes, Duration time);
-  // What an answer says of the member's stream, if it has one.
+  // Stores what an answer reports about the member's stream, if any.
   void NoteStream(std::size_t index, const std::optional<StreamUse>& use);
 
-  // Those that belonged to the run before, in their order. Samples that they shared count only in this format.
+  // Members of the run so far, in their order. Shared samples are restored only if they have this format.
   void Restore(std::span<const FleetMember> known, const std::optional<SampleFormat>& format, TimePoint now);
   // The answers of this round are in the model.
   void CommitRound(RoundId round);
-  // A checkpoint has remembered these, the first of all.
+  // A checkpoint has stored these, the first members.
   void MarkDurable(std::span<const FleetMember> saved);
 
-  // What all others shared in the last round, in the order of their numbers.
+  // What all other devices shared in the last round, in the order of their numbers.
   std::vector<std::shared_ptr<const std::vector<std::byte>>> SharedWith(std::size_t index) const;
   std::size_t SharedSamples(const SampleFormat& format) const;
   void ForgetShared();

@@ -50,7 +50,7 @@ PeerMeeting::~PeerMeeting() {
     closing_ = true;
     changed_.NotifyAll();
   }
-  // Without the lock: whatever is told to stop may take its own.
+  // Without the lock: stop callbacks may take other locks.
   for (Entry& entry : entries_) {
     std::stop_source way(std::nostopstate);
     {
@@ -88,7 +88,7 @@ void PeerMeeting::Run() {
     if (entry == nullptr) return;
     Fetch(*entry);
     changed_.NotifyAll();
-    // The next only when this one's memory is free.
+    // Wait until this model's memory is free.
     while (!closing_ && entry->state == State::kCame) changed_.Wait(lock);
   }
 }
@@ -142,13 +142,13 @@ void PeerMeeting::LookAgain() {
 }
 
 StatusOr<std::vector<Met>> PeerMeeting::Collect(const Take& take, const std::function<bool()>& over) {
-  // For flags that `over` reads, which have no notification, and for what is stuck.
+  // `over` reads flags without notification, and stalls must be detected.
   constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
   for (;;) {
     MutexLock lock(mutex_);
     const std::uint64_t looks = looks_;
     lock.Unlock();
-    const bool ended = over();  // Without the lock: it has its own.
+    const bool ended = over();  // Without the lock: `over` may take other locks.
     lock.Lock();
     const auto came = std::ranges::find(entries_, State::kCame, &Entry::state);
     if (came != entries_.end()) {

@@ -20,8 +20,7 @@
 
 namespace tributary::inline protocol {
 
-// A model on its way from another device: its parameters, then its statistics, as bytes one after the other. For one thread
-// at a time, but for `came`.
+// A model being received from another device: parameters, then statistics. Only `came` is thread-safe.
 class IncomingModel {
  public:
   IncomingModel(std::size_t parameters, std::size_t statistics)
@@ -31,15 +30,14 @@ class IncomingModel {
   std::size_t filled() const { return filled_; }
   bool complete() const { return filled_ == bytes(); }
 
-  // The next bytes of it. Where they are of another version than those before, the model starts over, and false is returned
-  // unless these are its first. Refused: more than there are to come.
+  // Appends bytes. If their version differs from that of earlier bytes, drops everything including these and
+  // returns false. Fails if there are more bytes than missing ones.
   StatusOr<bool> Append(std::uint64_t version, ByteSpan values);
-  // From the beginning again.
   void Clear();
 
-  // Bytes in all, also those that were for nothing.
+  // Total bytes received, including dropped ones.
   std::int64_t came() const { return came_; }
-  // When it is complete. Its numbers may be anything.
+  // After completion. The values are not checked.
   SharedWeights model() const { return {parameters_.span(), statistics_.span()}; }
 
  private:
@@ -49,40 +47,38 @@ class IncomingModel {
   std::atomic<std::int64_t> came_ = 0;
 };
 
-// Brings all of a neighbour's model, or says why that is not possible; blocks. Ends soon after `stop` is asked for.
+// Receives all of a neighbour's model, or fails with a reason; blocks. Ends soon after `stop` is requested.
 using FetchModel =
     std::function<Status(const MeetingPeer& peer, IncomingModel& model, const std::stop_token& stop)>;
 
 struct PeerMeetingOptions {
   std::vector<MeetingPeer> peers;
   std::size_t parameters = 0, statistics = 0;  // of a model
-  FetchModel direct;                           // from a neighbour with an address
-  FetchModel relay;                            // from any, where it cannot be had directly
-  // A neighbour that has begun to send and then sends nothing for so long is not asked directly any more.
+  FetchModel direct;                           // for neighbours with an address
+  FetchModel relay;                            // for all, if direct fails or is not possible
+  // A direct fetch that has begun and then receives nothing for this long is ended.
   Duration stall = std::chrono::seconds(20);
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
 };
 
-// One meeting of a device with its neighbours: fetches their models, a few at a time, from the moment it is made, so that
-// those that are quicker have come when the device's own is done. Memory is that of kMostFetches models.
+// One meeting of a device with its neighbours. Fetches their models a few at a time, starting in the
+// constructor, while the device still trains. Uses the memory of kMostFetches models.
 class PeerMeeting {
  public:
   // The clock must outlive it.
   PeerMeeting(PeerMeetingOptions options, const Clock& clock);
-  // Gives up what has not come.
+  // Cancels unfinished fetches.
   ~PeerMeeting();
-  PeerMeeting(const PeerMeeting&) = delete;
-  PeerMeeting& operator=(const PeerMeeting&) = delete;
 
-  // This neighbour is not waited for any longer; if its model has come it counts. From any thread.
+  // Stops waiting for this neighbour; its model counts if it has arrived. Thread-safe.
   void Skip(DeviceId device);
 
-  // Hands over every model, in the order in which they come, on the caller's thread; one that `take` refuses was not met.
-  // Returns when no more is to come, with those that were met, by rising number. Cancelled when `over` says so, which is
-  // asked several times a second, and after LookAgain.
+  // Passes every model to `take` on the caller's thread, in the order of arrival; a neighbour whose model
+  // `take` refuses is not met. Returns the met neighbours in ascending order when no more will come.
+  // Cancelled when `over`, polled several times a second and after LookAgain, returns true.
   using Take = std::function<Status(const MeetingPeer& peer, const SharedWeights& model)>;
   StatusOr<std::vector<Met>> Collect(const Take& take, const std::function<bool()>& over);
-  // What `over` says may have changed. From any thread.
+  // The result of `over` may have changed. Thread-safe.
   void LookAgain();
 
  private:
@@ -91,16 +87,16 @@ class PeerMeeting {
     MeetingPeer peer;
     State state = State::kWaiting;
     bool skipped = false;
-    std::stop_source way;  // of the fetch under way
+    std::stop_source way;  // stops the current fetch
     std::shared_ptr<IncomingModel> model;
     std::int64_t direct_bytes = 0;
-    // For what is stuck.
+    // To detect stalls:
     std::int64_t seen = 0;
     TimePoint seen_at{0};
   };
   void Run();
   Entry* NextWaiting() TRIBUTARY_REQUIRES(mutex_);
-  // The lock is given up in between.
+  // Releases the lock temporarily.
   void Fetch(Entry& entry) TRIBUTARY_REQUIRES(mutex_);
   void StopStuck() TRIBUTARY_REQUIRES(mutex_);
 
@@ -110,9 +106,9 @@ class PeerMeeting {
   Condition changed_;
   std::vector<Entry> entries_ TRIBUTARY_GUARDED_BY(mutex_);
   bool closing_ TRIBUTARY_GUARDED_BY(mutex_) = false;
-  std::uint64_t looks_ TRIBUTARY_GUARDED_BY(mutex_) = 0;  // times that Collect is to look whether it is over
+  std::uint64_t looks_ TRIBUTARY_GUARDED_BY(mutex_) = 0;  // counts LookAgain calls
 
-  std::vector<std::thread> threads_;  // Last: they use the others.
+  std::vector<std::thread> threads_;  // last, because they use the other members
 };
 
 }  // namespace tributary::inline protocol

@@ -6,10 +6,9 @@
 namespace tributary::inline protocol {
 namespace {
 
-// What a segment costs besides its bytes, until it has been seen: a message, and waking its reader.
+// Initial estimate of a segment's cost besides its bytes: a message, and waking its reader.
 constexpr double kFirstSetup = 200e-6;
-// Longer than any step can be believed to take.
-constexpr double kLongest = 1e6;
+constexpr double kLongest = 1e6;  // longer than any plausible step
 
 double Rate(double bits_per_second) { return std::clamp(bits_per_second, 1.0, 1e18) / 8; }
 
@@ -75,7 +74,7 @@ void PlanBook::Learn(std::size_t device, const StepObservation& seen) {
   const MutexLock lock(mutex_);
   Entry& entry = entries_[device];
   if (entry.planner && entry.planner->Observe(seen))
-    ++entry.replanned;  // None if the device has rejoined since.
+    ++entry.replanned;  // No planner if the device has rejoined since.
 }
 
 std::optional<PlanBook::State> PlanBook::Look(std::size_t device) const {
@@ -96,8 +95,7 @@ StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
   }
   seen.between = std::min(answer.between_seconds, kLongest);
 
-  // Weights follow each other without a gap, so each segment took from the last piece of the one before it to its own.
-  // The time of the very first piece is not known.
+  // Segments of weights follow each other without gaps. The time of the very first piece is unknown.
   const auto& arrivals = answer.arrival_seconds;
   if (Sensible(arrivals, plan.pull.size()) && std::ranges::is_sorted(arrivals)) {
     for (std::size_t i = 0; i < arrivals.size(); ++i) {
@@ -109,8 +107,7 @@ StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
       }
     }
   }
-  // An update's segment that had to wait for the link likewise; of one that the link waited for, only what came after its
-  // first piece tells.
+  // Likewise for segments of an update that waited for the link; otherwise only after the first piece.
   const auto& segments = update.all();
   double raw = 0, sent = 0;
   for (std::size_t i = segments.size(); i-- > 0;) {

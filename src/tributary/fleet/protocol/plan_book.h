@@ -14,26 +14,25 @@
 
 namespace tributary::inline protocol {
 
-// The plan of transfers of every device: made from what it says of itself on joining, and kept fitting by what its
-// answers show. From any thread; planning takes microseconds and is done when an answer is in, not when one is awaited.
+// The transfer plan of every device: first made from its description on joining, then updated from its
+// answers. Thread-safe. Planning takes microseconds and happens after an answer, not while a device waits.
 class PlanBook {
  public:
   PlanBook(TransferOptions options, const Model& model);
 
-  // The device has joined: what was known of it is forgotten.
+  // The device has joined; its earlier plan is dropped.
   void Describe(std::size_t device, const Ready& ready);
-  // For an assignment to this device with `samples` samples.
+  // The plan for an assignment to this device, which has `samples` samples.
   StepPlan PlanFor(std::size_t device, const TrainAssignment& assignment, std::int64_t samples);
-  // One of its steps went like this.
+  // Updates the plan with the measurements of a step.
   void Learn(std::size_t device, const StepObservation& seen);
-
   const std::vector<std::int64_t>& unit_bytes() const { return *unit_bytes_; }
 
   struct State {
     StepPlan plan;
-    std::uint64_t replanned = 0;  // times since it joined
+    std::uint64_t replanned = 0;  // since it joined
   };
-  // Nothing before its first assignment.
+  // Nothing before the device's first assignment.
   std::optional<State> Look(std::size_t device) const;
 
  private:
@@ -52,9 +51,8 @@ class PlanBook {
   std::vector<Entry> entries_ TRIBUTARY_GUARDED_BY(mutex_);  // per device
 };
 
-// What an answer shows of its step. `first_bytes` is the size of the first piece of the weights, `update` how the update
-// came in, and `seconds` the time from asking to the end of the answer. A device may say anything: what makes no sense
-// is left out.
+// The plausible measurements of a step. `first_bytes`: size of the first piece of the weights. `update`:
+// arrival of the update. `seconds`: from the assignment to the end of the answer.
 StepObservation ObservationOf(const Answer& answer, const StepPlan& plan,
                               std::span<const std::int64_t> unit_bytes, double first_bytes,
                               const SegmentArrivals& update, double seconds);

@@ -60,7 +60,7 @@ Task RoundProtocol::NewTask(const Session& session, const Participant& participa
 void RoundProtocol::Start(Session& session, DeferredCalls& calls) {
   if (!active_.open() || !session.ready || session.left || session.task) return;
   Participant* const participant = active_.Find(DeviceId{*session.member});
-  // While another connection's share is being taken back, this one waits; Retracted calls again.
+  // While an earlier connection's pieces are being discarded this one waits; Abandon calls Start again.
   if (participant == nullptr || participant->session != nullptr || participant->retracting) return;
   if (participant->finished && !(gossip_ && gossip_->NeededAgain(*participant))) return;
   participant->session = &session;
@@ -103,7 +103,7 @@ Status RoundProtocol::CheckPiece(const Task& task, const Piece& piece) const {
     return InvalidArgument("the device sends an array that it was not asked for");
   }
   if (task.cut && !task.cut->done()) {
-    return WrongOrder("the device sends an update before it has been over the cut");
+    return WrongOrder("the device sends an update before its last crossing");
   }
   return OkStatus();
 }
@@ -126,7 +126,7 @@ Status RoundProtocol::Handle(Session& session, const Piece& piece, ByteSpan valu
   session.busy = false;
   active_.Unpin(calls);
   if (!session.left) return status;
-  // It was replaced meanwhile, and its share could not be taken back before now.
+  // The session was replaced meanwhile, and its task could not be ended before now.
   Abandon(session, mutex, calls);
   return OkStatus();
 }
@@ -143,7 +143,7 @@ Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, 
 
 Status RoundProtocol::Handle(Session& session, const Crossing& crossing, ByteSpan values, Mutex&,
                              DeferredCalls& calls) {
-  if (!split_) return WrongOrder("the device sends over a cut where it is not");
+  if (!split_) return WrongOrder("the device sends a crossing, but the network is not split");
   return split_->Handle(session, crossing, values, calls);
 }
 
@@ -221,13 +221,13 @@ void RoundProtocol::GiveUp(Session& session, Outcome outcome, std::string reason
                                       active_.order().round.value, reason));
     active_.Finish(participant, outcome, std::move(reason), calls);
   } else if (gossip_ && !gossip_->IsAbsent(participant)) {
-    // It was asked again for what it offers; the answer that it gave stays.
+    // It was repeating its work for its neighbours; its earlier answer still counts.
     gossip_->MarkAbsent(participant, calls);
   }
 }
 
 Status RoundProtocol::Handle(Session& session, const Relay& relay, DeferredCalls& calls) {
-  // What a round that is over has left on its way is no mistake of the device, but there is little of it.
+  // Messages left over from an ended round are no mistake of the device, but their rate is limited.
   if (!session.task || !IsMeeting(relay.meeting)) return sessions_.Pace(session);
   return gossip_->Handle(session, relay, calls);
 }
@@ -276,7 +276,7 @@ bool RoundProtocol::Serve(Mutex& mutex, DeferredCalls& calls) {
 RoundReport RoundProtocol::Finish(Mutex& mutex, DeferredCalls& calls) {
   const TimePoint end = context_.clock.Now();
   const std::vector<std::unique_ptr<Task>> late = active_.EndTasks(calls);
-  // Nobody knows of these any more, and nothing new begins.
+  // No other thread refers to these tasks any more, and no task begins.
   mutex.Unlock();
   Status failure;
   for (std::size_t i = 0; i < late.size(); ++i) {

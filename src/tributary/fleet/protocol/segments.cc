@@ -28,7 +28,7 @@ bool SegmentArrivals::Take(UpdatePart part, std::size_t offset, std::size_t coun
   if (!first_) first_ = now;
   bool completed = false;
   const std::size_t all = count;
-  // A piece need not keep to the plan's borders.
+  // A piece may cross the plan's borders.
   for (auto i = static_cast<std::size_t>(std::ranges::upper_bound(ends, offset) - ends.begin()); count > 0;
        ++i) {
     TRIBUTARY_CHECK(i < ends.size());

@@ -16,62 +16,59 @@
 
 namespace tributary::inline protocol {
 
-// Which segments of a plan have come, and when: of weights on a device, of an update at the coordinator.
+// Which segments of a plan have arrived, and when: of weights on a device, of an update at the coordinator.
 class SegmentArrivals {
  public:
   struct Arrival {
     std::size_t missing = 0;      // floats
-    std::size_t floats = 0;       // in all
-    std::size_t bytes = 0;        // that came for them
+    std::size_t floats = 0;       // total
+    std::size_t bytes = 0;        // received for them
     std::size_t first_bytes = 0;  // of its first piece
-    TimePoint first{0};           // when that had come
-    TimePoint last{0};            // and the last
+    TimePoint first{0};           // arrival of the first piece
+    TimePoint last{0};            // arrival of the last piece
   };
 
-  // Where each transfer unit lies in the two arrays; the plan's runs are over these units, in their order.
+  // The ranges of the transfer units in both arrays, and a plan over these units.
   SegmentArrivals(std::span<const Segment> parameters, std::span<const Segment> statistics,
                   std::span<const LayerRun> plan);
 
-  // Elements that came now in so many bytes, none of which came before: the caller sees to it. Returns whether they
-  // completed a segment.
+  // Records elements, each only once, that arrived as `bytes` bytes. Returns whether a segment is complete.
   bool Take(UpdatePart part, std::size_t offset, std::size_t count, std::size_t bytes, TimePoint now);
 
   // In the order of the plan.
   const std::vector<Arrival>& all() const { return arrivals_; }
   bool HasUnit(std::size_t unit) const { return arrivals_[segment_of_unit_[unit]].missing == 0; }
-  // When its very first piece had come, and its last.
+  // Arrival of the very first piece.
   std::optional<TimePoint> first() const { return first_; }
 
  private:
   std::vector<Arrival> arrivals_;
   std::vector<std::size_t> segment_of_unit_;
-  std::vector<std::size_t> parameter_ends_, statistic_ends_;  // per segment, where it ends in the array
+  std::vector<std::size_t> parameter_ends_, statistic_ends_;  // per segment, its end in the array
   std::optional<TimePoint> first_;
 };
 
-// The plan whose segments end with these units, which rise; none: one segment with all. Nothing if the last of them is
-// not the last unit.
+// The plan with these ascending segment ends (none: one segment); nothing if the last one is missing.
 std::optional<TransferPlan> PlanOfEnds(std::span<const std::uint32_t> ends, std::size_t units);
 std::vector<std::uint32_t> EndsOf(std::span<const LayerRun> plan);
 
-// Sends an update by segments, from the last to the first, on a thread of its own, while the rest is still computed: a
-// segment leaves when all its units are ready and the one before it has left.
+// Sends an update in segments, from the last to the first, on its own thread while the device still computes.
+// A segment is sent when all its units are ready and the previous segment is sent.
 class SegmentSender {
  public:
-  // Sends what an update has of a run of units; blocks until it has left.
+  // Sends a run of units of an update; blocks until sent.
   using Send = std::function<Status(const LayerRun& run, const Update& update)>;
 
-  // `plan` has runs of units in forward order.
+  // `plan`: runs of units in forward order.
   SegmentSender(TransferPlan plan, Send send);
-  // Gives up what has not left yet.
+  // Drops what is not sent.
   ~SegmentSender();
 
-  // This unit's values are as they will be, and stay so until it is finished. From any thread, each unit once.
+  // This unit of the update is final and stays valid until sent. Thread-safe; once per unit.
   void Ready(const Update& update, std::size_t unit);
-  // Waits until everything has left. Every unit must be ready by now. The first failure to send, if there is one; then
-  // the rest is not sent.
+  // Waits until everything is sent; every unit must be ready. The first error of `send` ends sending.
   Status Finish();
-  // After Finish: for each segment in the order of sending, whether it was ready before the one before it had left.
+  // After Finish: for each segment in sending order, whether it was ready before the previous one was sent.
   const std::vector<bool>& queued() const { return queued_; }
 
  private:
@@ -79,7 +76,7 @@ class SegmentSender {
 
   const TransferPlan plan_;
   const Send send_;
-  std::vector<bool> queued_;  // of the thread, until it is joined
+  std::vector<bool> queued_;  // owned by the thread until it is joined
   std::vector<std::size_t> segment_of_unit_;
 
   Mutex mutex_;
@@ -89,7 +86,7 @@ class SegmentSender {
   bool given_up_ TRIBUTARY_GUARDED_BY(mutex_) = false;
   Status status_ TRIBUTARY_GUARDED_BY(mutex_);
 
-  std::thread thread_;  // Last: it uses the others.
+  std::thread thread_;  // last, because it uses the other members
 };
 
 }  // namespace tributary::inline protocol

@@ -11,14 +11,12 @@
 namespace tributary::inline protocol {
 namespace {
 
-// Of messages that carry no work, besides those at once.
-constexpr double kPerSecond = 20;
+constexpr double kPerSecond = 20;  // of messages without work
 constexpr std::size_t kMostProbeBytes = 256 << 20;
 constexpr std::size_t kLongestOutbox = 256;
-// A peer that was refused has so long to take notice of the reason.
-constexpr Duration kTimeToGo = std::chrono::seconds(2);
+constexpr Duration kTimeToGo = std::chrono::seconds(2);  // for a refused peer to read the reason
 constexpr std::size_t kMostLate = 1000;
-// Charged for a late piece besides its bytes, so that a flood of tiny ones is noticed too.
+// Charged for a late piece besides its bytes, so that a flood of tiny pieces is limited too.
 constexpr std::int64_t kPerLatePiece = 64;
 
 bool HasSamples(const Member& member) { return member.streams || member.profile.samples > 0; }
@@ -26,20 +24,37 @@ bool HasSamples(const Member& member) { return member.streams || member.profile.
 Status CheckReady(const Ready& ready, const ExchangeOptions& options) {
   if (ready.layout != options.welcome.layout) {
     return Refused(
-        "the device has laid out another network ({} instead of {}); install the same version on both sides, "
-        "and where layers are frozen give the same --weights",
+        "the device laid out another network ({} instead of {}); install the same version on both sides, and "
+        "give the same --weights if layers are frozen",
         ready.layout, options.welcome.layout);
   }
   if (ready.samples > options.most_samples) {
-    return Refused("the device says it has {} samples, and at most {} are believed", ready.samples,
+    return Refused("the device reports {} samples; at most {} are accepted", ready.samples,
                    options.most_samples);
   }
   const std::vector<std::int64_t>& counts = ready.label_counts;
   const std::int64_t labelled = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
   const auto classes = static_cast<std::size_t>(options.welcome.classes);
   if (counts.empty() || (labelled == ready.samples && counts.size() == classes)) return OkStatus();
-  return Refused("the device says that it has {} samples, and counts {} of {} classes", ready.samples,
-                 labelled, counts.size());
+  return Refused("the device reports {} samples, but label counts for {} samples of {} classes",
+                 ready.samples, labelled, counts.size());
+}
+
+// The name in the certificate if there is one. Refuses other protocols and invalid names.
+StatusOr<std::string> NameOfDevice(const Session& session, const Greeting& greeting,
+                                   const std::string& build) {
+  if (greeting.protocol != kProtocol) {
+    return Refused(
+        "the device (build {}) speaks protocol {} and the coordinator (build {}) protocol {}; install the "
+        "same version on both",
+        greeting.build, greeting.protocol, build, kProtocol);
+  }
+  const std::string name = session.identity.value_or(greeting.name);
+  TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
+  if (!greeting.name.empty() && greeting.name != name) {
+    return Refused("the device calls itself '{}' but its certificate is that of '{}'", greeting.name, name);
+  }
+  return name;
 }
 
 }  // namespace
@@ -58,23 +73,6 @@ Status CheckOwed(Session& session, ByteSpan values) {
   --session.gossip.owed;
   if (values.size() > kMostRelayBytes) return Refused("the device relays {} bytes", values.size());
   return OkStatus();
-}
-
-StatusOr<std::string> NameOfDevice(const Session& session, const Greeting& greeting,
-                                   const std::string& build) {
-  if (greeting.protocol != kProtocol) {
-    return Refused(
-        "the device (build {}) speaks protocol {} and the coordinator (build {}) protocol {}; install the "
-        "same "
-        "version on both",
-        greeting.build, greeting.protocol, build, kProtocol);
-  }
-  const std::string name = session.identity.value_or(greeting.name);
-  TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
-  if (!greeting.name.empty() && greeting.name != name) {
-    return Refused("the device calls itself '{}' but its certificate is that of '{}'", greeting.name, name);
-  }
-  return name;
 }
 
 StatusOr<std::shared_ptr<Session>> Sessions::Open(std::shared_ptr<Connection> connection,
@@ -182,7 +180,7 @@ void Sessions::Wake(Session& session, DeferredCalls& calls) {
 }
 
 bool Sessions::IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last) const {
-  // Messages keep their order: once one of a later assignment has come, none of an earlier can.
+  // Messages stay in order: after a message of a later assignment, no earlier one can come.
   while (!session.late.empty() && session.late.front().ticket < ticket) session.late.pop_front();
   if (session.late.empty() || session.late.front().ticket != ticket) return false;
   std::int64_t& allowance = session.late.front().allowance;
@@ -200,7 +198,7 @@ void Sessions::ExpectLate(Session& session, std::uint64_t ticket, std::size_t by
 void Sessions::Inspect(const Session& session, Status admitted, DeferredCalls& calls) {
   const TimePoint now = clock_.Now();
   if (session.left) {
-    // One that does not read would never take notice of being refused.
+    // A peer that does not read would never notice that it was refused.
     if (now - session.left_at > kTimeToGo)
       calls.Close(session.connection, Unavailable("the device does not go"));
     return;
@@ -241,7 +239,7 @@ std::size_t Sessions::Present() const {
 bool Sessions::HasQuorum(const Portion& quorum) const {
   const TimePoint now = clock_.Now();
   std::int64_t all = 0, present = 0;
-  bool soon = false;  // Somebody may be back in a moment.
+  bool soon = false;  // An absent member may return soon.
   for (std::size_t i = 0; i < session_of_.size(); ++i) {
     const Member& member = members_.all()[i];
     if (!HasSamples(member)) continue;

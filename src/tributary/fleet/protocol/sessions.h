@@ -25,48 +25,40 @@ namespace tributary::inline protocol {
 
 struct ExchangeOptions {
   std::shared_ptr<const Model> model;
-  // How weights and updates are cut on their way.
-  TransferOptions transfers;
-  CompressionKind codec;  // of updates that may come as encoded blocks; null where none may
-  // From how many parts of the network a device chooses what it trains; 0 where it has no choice.
-  std::size_t menu = 0;
-  std::optional<SampleFormat> shared;  // of samples that travel; none where none may
-  // What goes over the cut of a network that has one; `model` is what devices have.
-  std::optional<SplitWire> cut;
-  // What every device is told on joining, but for its number. `layout` and `piece_floats` are what both sides go by.
+  TransferOptions transfers;           // how weights and updates are divided into segments
+  CompressionKind codec;               // of updates that may arrive as encoded blocks; null if none may
+  std::size_t menu = 0;                // number of sub-networks to choose from; 0 if there is no choice
+  std::optional<SampleFormat> shared;  // of shared samples; empty if none are
+  std::optional<SplitWire> cut;  // what crosses the split point, if any; `model` is then the client part
+  // Sent to every device on joining, with its number. Both sides use `layout` and `piece_floats`.
   Welcome welcome;
-  // How long a device that has gone is still waited for, where the round could end without it. Longer forgives longer
-  // breaks of the network; shorter ends rounds sooner.
+  // How long to wait for a device that has gone, if the round could end without it. Longer values tolerate
+  // longer network failures; shorter values end rounds sooner.
   Duration grace = std::chrono::seconds(10);
-  // A connection that has not greeted by then is closed.
-  Duration greeting_time = std::chrono::seconds(10);
-  // A connection whose peer has taken nothing for so long of what waits to be sent is closed. Longer bears slower links.
+  Duration greeting_time = std::chrono::seconds(10);  // until the greeting on a new connection
+  // Maximum time in which a peer reads nothing of what waits to be sent. Longer values tolerate slower links.
   Duration stall_time = std::chrono::minutes(2);
   std::size_t most_sessions = 10'000;
-  // A device may not count for more, whatever it says it has.
-  std::int64_t most_samples = 100'000'000;
-  // Random for each process of a coordinator: makes the names of gossip rounds unique across restarts.
-  std::uint64_t incarnation = 0;
+  std::int64_t most_samples = 100'000'000;  // that a device may report
+  std::uint64_t incarnation = 0;            // random per process; makes gossip ids unique across restarts
 };
 
-// The coordinator's end of a device's connection, as seen by the Exchange, whatever carries the bytes. Called from any
-// thread, never while the Exchange holds its lock.
+// A device's connection, independent of the transport. Called from any thread, without Exchange's lock.
 class Connection {
  public:
   virtual ~Connection() = default;
-  // There is something to send: ask Exchange::Next soon.
+  // There is something to send: call Exchange::Next soon.
   virtual void Wake() = 0;
-  // Ends it, with a reason that the peer is told (none if it is OK). The carrier answers with Exchange::Closed once it
-  // is over, as it does when a connection breaks by itself.
+  // Ends the connection; tells the peer the reason unless OK. Exchange::Closed follows, as when it breaks.
   virtual void Close(const Status& reason) = 0;
-  // Whether the peer may still be here; its certificate may have been revoked since it came.
+  // Whether the peer is still admitted; its certificate may have been revoked.
   virtual Status StillAdmitted() const { return OkStatus(); }
-  // The serial number of the certificate that the peer has shown; empty without TLS.
+  // Serial number of the peer's certificate; empty without TLS.
   virtual std::string certificate() const { return {}; }
 };
 
-// What waits until the exchange's lock is free: calls to connections, which may call back, and waking those that wait
-// for a change. To be made before the lock is taken, so that it goes after the lock.
+// Calls to connections, which may call back, and notifications, that must wait until the exchange's lock is
+// released. Construct it before taking the lock, so that its destructor runs after the release.
 class DeferredCalls {
  public:
   explicit DeferredCalls(Condition& changed) : changed_(changed) {}
@@ -81,7 +73,7 @@ class DeferredCalls {
   void Notify() { notify_ = true; }
   bool empty() const { return !notify_ && wake_.empty() && close_.empty(); }
 
-  // Makes them now; without the lock.
+  // Makes the calls now; without the lock.
   void Run() {
     if (std::exchange(notify_, false)) changed_.NotifyAll();
     for (const auto& connection : std::exchange(wake_, {})) connection->Wake();
@@ -95,54 +87,52 @@ class DeferredCalls {
   std::vector<std::pair<std::shared_ptr<Connection>, Status>> close_;
 };
 
-// How many messages that carry no work a device may send at once.
-inline constexpr double kMostAtOnce = 200;
+inline constexpr double kMostAtOnce = 200;  // burst of messages without work that a device may send
 
-// A device's connection, from Exchange::Open to Exchange::Closed. Only with the exchange's lock, but for what never
-// changes after it was opened.
+// A device's connection, from Exchange::Open to Closed. Requires the exchange's lock, except for constants.
 struct Session {
   std::shared_ptr<Connection> connection;
-  std::optional<std::string> identity;  // whom its certificate names
+  std::optional<std::string> identity;  // name in its certificate
   std::string address;
   std::string certificate;
   TimePoint opened{0};
 
-  std::optional<std::size_t> member;  // once it has greeted
+  std::optional<std::size_t> member;  // after the greeting
   bool ready = false;
-  std::int64_t held_out = 0;  // samples, as it said
-  bool left = false;          // it does not count any more; only its carrier still knows it
+  std::int64_t held_out = 0;  // as reported by the device
+  bool left = false;          // ended; only its carrier still refers to it
   TimePoint left_at{0};
 
   std::deque<OutgoingMessage> outbox;
-  std::optional<TimePoint> pending;  // since when there is something that the carrier has not taken
+  std::optional<TimePoint> pending;  // since when the carrier has not taken what waits to be sent
   double tokens = kMostAtOnce;       // messages that it may send now
   TimePoint refilled{0};
-  std::size_t probed = 0;  // bytes, to measure its link
+  std::size_t probed = 0;  // bytes of link measurement
 
-  std::unique_ptr<Task> task;  // its part in the round under way
-  bool busy = false;           // a piece of it is being stored, outside the lock
+  std::unique_ptr<Task> task;  // in the current round
+  bool busy = false;           // a piece is being stored, without the lock
   struct Late {
     std::uint64_t ticket;
-    std::int64_t allowance;  // bytes that may still come
+    std::int64_t allowance;  // bytes that may still arrive
   };
-  std::deque<Late> late;  // tasks that were ended before they were answered, in their order
+  std::deque<Late> late;  // tasks that ended before their answer, in their order
 
   struct Gossip {
-    std::vector<RoundId> models;  // of the device, that it has
-    std::size_t owed = 0;         // Relayed, of models that others want of it
+    std::vector<RoundId> models;  // that the device has saved
+    std::size_t owed = 0;         // number of Relayed messages that other devices wait for
   };
   Gossip gossip;
 };
 
-// Whether the session may answer this: it has that task, and all weights.
+// Checks that the session has this task and all its weights.
 Status CheckWorking(const Session& session, std::uint64_t ticket);
-// Whether the session may relay this; it owes one less then.
+// Checks that a relayed message was requested, and counts it.
 Status CheckOwed(Session& session, ByteSpan values);
 
-// The connections of a coordinator and the devices at their other ends: who comes, at which pace a device may speak,
-// what waits to be sent, who does not greet, read or go. It knows nothing of rounds.
+// The coordinator's connections and the devices at their other ends: admission, rate limits, outgoing
+// messages, and peers that do not greet, read or leave. Independent of rounds.
 //
-// Not for several threads at once: the exchange calls it with its lock held.
+// Not thread-safe: Exchange calls it with its lock held.
 class Sessions {
  public:
   // Both must outlive it.
@@ -151,31 +141,29 @@ class Sessions {
   StatusOr<std::shared_ptr<Session>> Open(std::shared_ptr<Connection> connection,
                                           std::optional<std::string> identity, std::string address);
   const std::vector<std::shared_ptr<Session>>& all() const { return sessions_; }
-  // Its connection is over.
   void Remove(const Session& session);
 
-  // Joining, in this order: a greeting names a member, which the session then becomes; it measures its link; it is ready.
+  // Joining: Identify finds the member of a greeting, Admit binds the session to it; then Ping, then Ready.
   StatusOr<std::size_t> Identify(const Session& session, const Greeting& greeting);
   void Admit(Session& session, std::size_t member, const Greeting& greeting, DeferredCalls& calls);
   Status Handle(Session& session, const Ping& ping, ByteSpan values, DeferredCalls& calls);
   Status Handle(Session& session, const Ready& ready);
-  // The session counts no more. Its task, if any, is still to be ended. False if that was so already.
+  // Ends the session; its task, if any, must then be ended. False if it had ended already.
   bool Leave(Session& session, DeferredCalls& calls);
 
-  // One more message that carries no work.
+  // Applies the rate limit to a message without work.
   Status Pace(Session& session);
   void Send(Session& session, OutgoingMessage message, DeferredCalls& calls);
-  // There is something to send that is not in the outbox.
+  // There is something to send outside the outbox.
   void Wake(Session& session, DeferredCalls& calls);
-  // Whether this message belongs to a task that ended before the device could know; `last` if none follows it.
+  // Whether a message belongs to a task that ended before the device could know; `last` if no more follow.
   bool IsLate(Session& session, std::uint64_t ticket, std::size_t bytes, bool last) const;
   // The session's task has ended: this many bytes of its answer may still arrive.
   void ExpectLate(Session& session, std::uint64_t ticket, std::size_t bytes) const;
-  // Closes the connection if it is only half open, does not read or does not go, or is not `admitted` any longer.
+  // Closes the connection if it is half open, does not read or leave, or is no longer `admitted`.
   void Inspect(const Session& session, Status admitted, DeferredCalls& calls);
-  // Tells everybody that it is over; no more are let in.
+  // Sends a farewell to all devices and admits no more.
   void SayFarewell(bool finished, DeferredCalls& calls);
-
   Members& members() { return members_; }
   const Members& members() const { return members_; }
   void Restore(std::span<const FleetMember> known);
@@ -184,9 +172,9 @@ class Sessions {
   Session* Of(std::size_t member) const {
     return member < session_of_.size() ? session_of_[member] : nullptr;
   }
-  // How many members with samples can be asked.
+  // Number of present members with samples.
   std::size_t Present() const;
-  // Whether this portion of all members with samples can be asked, and none of the others may be back in a moment.
+  // Whether this portion of all members with samples is present, and no other member may return soon.
   bool HasQuorum(const Portion& quorum) const;
 
  private:
@@ -199,9 +187,5 @@ class Sessions {
   std::vector<Session*> session_of_;  // per member
   bool over_ = false;
 };
-
-// The name of a device that greets: of its certificate if it has one. Refuses another protocol and names that cannot be.
-StatusOr<std::string> NameOfDevice(const Session& session, const Greeting& greeting,
-                                   const std::string& build);
 
 }  // namespace tributary::inline protocol

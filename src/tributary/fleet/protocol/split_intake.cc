@@ -34,12 +34,12 @@ Status SplitIntake::Handle(Session& session, const Crossing& crossing, ByteSpan 
   Task& task = *session.task;
   SplitProgress& cut = *task.cut;
   if (cut.waits || crossing.crossing != cut.crossing || cut.done()) {
-    return WrongOrder("the device sends over a cut where it is not");
+    return WrongOrder("the device sends a crossing out of order");
   }
   const Participant& participant = round_.Of(session);
   const std::size_t expected = wire_.BytesUp(cut.crossing, SamplesOver(participant, cut.crossing));
   if (values.empty() || values.size() > expected - cut.received.size()) {
-    return Refused("the device sends {} bytes over the cut, where its batch takes {}",
+    return Refused("the device sends {} bytes at the split point, but its batch has {}",
                    cut.received.size() + values.size(), expected);
   }
   cut.received.insert(cut.received.end(), values.begin(), values.end());
@@ -73,7 +73,7 @@ std::optional<SplitIntake::Batch> SplitIntake::NextBatch(DeferredCalls& calls) {
     const std::size_t place = arrived_.front();
     arrived_.pop_front();
     Participant& participant = round_.participants()[place];
-    // The device that sent it may be gone by now, or have been told that it is too late.
+    // The device may be gone by now, or have been told that it is too late.
     if (participant.finished || participant.session == nullptr) continue;
     Task& task = *participant.session->task;
     if (!task.cut->waits) continue;
@@ -95,7 +95,7 @@ SplitIntake::Served SplitIntake::Taken(const Batch& batch, Status status, Deferr
     GiveReply(participant, batch.crossing, calls);
     return {true};
   }
-  // The device's own loss only.
+  // Only this device is affected.
   Session* const session = participant.session;
   if (session == nullptr || session->task->ticket != batch.ticket) return {true};
   round_.Finish(participant, Outcome::kRefused, status.message(), calls);
@@ -104,7 +104,7 @@ SplitIntake::Served SplitIntake::Taken(const Batch& batch, Status status, Deferr
 
 void SplitIntake::Dismiss(Participant& participant, Outcome outcome, const std::string& reason,
                           DeferredCalls& calls) {
-  // Nothing has come of an update yet that would have to be taken back.
+  // Nothing of its update has arrived that would have to be discarded.
   if (participant.session != nullptr) (void)round_.EndTask(participant, reason, calls);
   round_.Finish(participant, outcome, reason, calls);
 }
@@ -118,7 +118,7 @@ void SplitIntake::GiveReply(Participant& participant, int crossing, DeferredCall
     std::vector<std::byte> bytes;
     if (const Status status = AppendSplitValues(form.precision, reply->values, form.values, bytes);
         !status.ok()) {
-      return Dismiss(participant, Outcome::kRefused, "what goes back over the cut: " + status.message(),
+      return Dismiss(participant, Outcome::kRefused, "the reply at the split point: " + status.message(),
                      calls);
     }
     visit.reply = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
@@ -155,7 +155,7 @@ int SplitIntake::BeginClose(DeferredCalls& calls) {
             there               ? Outcome::kLate
             : participant.begun ? Outcome::kCrashed
                                 : Outcome::kLost,
-            "the others went on without it", calls);
+            "the other devices went on without it", calls);
   }
   return crossing;
 }
@@ -170,7 +170,8 @@ SplitIntake::Served SplitIntake::EndClose(int crossing, Status status, DeferredC
       continue;
     }
     Dismiss(participant, Outcome::kRefused,
-            status.ok() ? "what it sent over the cut cannot be learnt from" : status.message(), calls);
+            status.ok() ? "its batch at the split point cannot be used for training" : status.message(),
+            calls);
   }
   return {true};
 }

@@ -9,33 +9,33 @@
 
 namespace tributary::inline protocol {
 
-// What goes over the cut of a network in one round. Devices' batches come in pieces and go to the coordinator's part of
-// the network, whose replies go back; a device that comes again gets the replies that it had.
+// The split-point traffic of one round. Devices' batches arrive in parts and go to the split server, whose
+// replies go back; a device that returns gets its earlier replies again.
 //
-// Called with the exchange's lock held. Serve is for the thread that waits for events alone.
+// Called with the exchange's lock held; Serve only by the thread that waits for events.
 class SplitIntake {
  public:
-  // Everything must outlive it.
+  // All references must outlive it.
   SplitIntake(SplitServer& server, const SplitWire& wire, ActiveRound& round, Sessions& sessions);
 
   SplitProgress NewProgress() const { return {.crossings = crossings_}; }
   Status Handle(Session& session, const Crossing& crossing, ByteSpan values, DeferredCalls& calls);
 
   struct Served {
-    bool any = false;            // There was something to do.
-    Session* refused = nullptr;  // whose batch the server has refused: it is to be closed
-    Status status;               // the reason; without a session this machine's own, which ends the run
+    bool any = false;            // there was something to do
+    Session* refused = nullptr;  // session whose batch the server refused; to be closed
+    Status status;               // reason; without a session an error of this machine, which ends the run
   };
-  // Brings one batch that has come to the server; or, where replies need the batches of all and no other device is to be
-  // waited for, has it reply to everybody. The lock is given up while it computes.
+  // Passes one batch to the server. Or, if replies need all batches and no other device is awaited, makes the
+  // server reply to all. Releases the lock during the computation.
   Served Serve(Mutex& mutex, DeferredCalls& calls) TRIBUTARY_REQUIRES(mutex);
 
-  // Of one that has been over the cut at every step, where only the server knows it.
+  // Loss of a participant that has made all crossings, where only the server knows it.
   double LossOf(const Participant& participant) const;
   bool labels_travel() const { return wire_.labels_travel(); }
 
  private:
-  // Whether the server has taken what came, and what it replied.
+  // Whether the server has accepted the batch, and its reply.
   struct Visit {
     bool taken = false;
     SharedBytes reply;
@@ -48,14 +48,14 @@ class SplitIntake {
     std::size_t samples = 0;
     std::vector<std::byte> bytes;
   };
-  // A batch that has come, if any. One that came before from the same device is answered here.
+  // The next batch for the server, if any. Repeated batches are answered here.
   std::optional<Batch> NextBatch(DeferredCalls& calls);
   Served Taken(const Batch& batch, Status status, DeferredCalls& calls);
-  // Whether no other device is to be waited for at this crossing.
+  // Whether no other device is awaited at this crossing.
   bool MayClose() const;
-  // Those that are not there are too late. Returns the crossing.
+  // Participants that have not arrived are too late. Returns the crossing.
   int BeginClose(DeferredCalls& calls);
-  // Everybody gets a reply, or is refused.
+  // Replies to all, or refuses them.
   Served EndClose(int crossing, Status status, DeferredCalls& calls);
 
   std::size_t SamplesOver(const Participant& participant, int crossing) const;
@@ -66,17 +66,17 @@ class SplitIntake {
     return visits_[round_.PlaceOf(participant)][static_cast<std::size_t>(crossing)].taken;
   }
   void GiveReply(Participant& participant, int crossing, DeferredCalls& calls);
-  // Its part in the round is over before an update has come of it.
+  // Ends the participant's part before any of its update has arrived.
   void Dismiss(Participant& participant, Outcome outcome, const std::string& reason, DeferredCalls& calls);
 
   SplitServer& server_;
   const SplitWire& wire_;
   ActiveRound& round_;
   Sessions& sessions_;
-  int crossings_ = 0;                       // of the round
-  int closed_ = 0;                          // those that all have replies of
+  int crossings_ = 0;                       // per participant
+  int closed_ = 0;                          // number of crossings answered for all
   std::vector<std::vector<Visit>> visits_;  // per participant and crossing
-  std::deque<std::size_t> arrived_;         // participants whose batch has come
+  std::deque<std::size_t> arrived_;         // participants with a complete batch
 };
 
 }  // namespace tributary::inline protocol

@@ -6,7 +6,7 @@
 namespace tributary::inline protocol {
 namespace {
 
-// Moments beyond this cannot come from floats, and could overflow when those of many devices are added up.
+// Larger moments cannot result from floats, and sums over many devices could overflow.
 constexpr double kLargestMoment = 1e100;
 
 UpdatePart PartOf(const Piece& piece) {
@@ -96,7 +96,7 @@ Status MomentIntake::Store(const Piece& piece, ByteSpan values) {
   const double least = piece.array == Array::kMomentSums ? -kLargestMoment : 0;
   const bool sound =
       std::ranges::all_of(came, [&](double value) { return value >= least && value <= kLargestMoment; });
-  return sound ? OkStatus() : Corrupt("the moments of the device are not all numbers that moments can be");
+  return sound ? OkStatus() : Corrupt("the device's moments are not finite, too large, or counts below 0");
 }
 
 Status SampleIntake::Take(ByteSpan values) {
@@ -132,7 +132,7 @@ OutgoingMessage Task::NextReply() {
   cut->replied += some.size();
   down += SizeOf(some);
   const Crossing crossing{ticket, cut->crossing};
-  if (cut->replied == reply->size()) {  // It goes on, and may come to the next.
+  if (cut->replied == reply->size()) {  // The device goes on, maybe to the next crossing.
     *cut = SplitProgress{.crossings = cut->crossings, .crossing = cut->crossing + 1};
   }
   return {crossing, some, reply};

@@ -20,7 +20,7 @@
 
 namespace tributary::inline protocol {
 
-// Why a message is refused.
+// The reason why a message is refused.
 template <typename... Values>
 Status Refused(fmt::format_string<Values...> text, Values&&... values) {
   return InvalidArgument(fmt::format(text, std::forward<Values>(values)...));
@@ -29,15 +29,15 @@ inline Status WrongOrder(const std::string& what) {
   return InvalidArgument(what + ", which is against the protocol");
 }
 
-// One device's update, or a model that is collected, while its pieces come in. Each piece is noted under the exchange's
-// lock, which refuses what cannot be right, and then staged without the lock; one piece at a time.
+// The arriving pieces of a device's update or collected model. Note checks and records a piece under the
+// exchange's lock; Store then stages it without the lock. One piece at a time.
 class UpdateIntake {
  public:
   struct Rules {
     double most_weight = 0;
-    bool is_model = false;             // a whole model, which weighs one and is never compressed
-    const CodecKind* codec = nullptr;  // of parameters that may come as encoded blocks; null where none may
-    std::size_t most_encoded = 0;      // elements of a block, which is what decoding one may take
+    bool is_model = false;             // a whole model: weight 1, never compressed
+    const CodecKind* codec = nullptr;  // of parameters sent as encoded blocks; null if none may be
+    std::size_t most_encoded = 0;      // elements of a block, to bound the cost of decoding
   };
   UpdateIntake(const Model& model, const ModelPieces& pieces, const TransferPlan& push, Rules rules);
 
@@ -45,9 +45,9 @@ class UpdateIntake {
   bool complete() const { return parameters_.complete() && statistics_.complete(); }
   const SegmentArrivals& arrivals() const { return arrivals_; }
 
-  // Stages the piece. A Status refuses the device; nothing of the piece is left then.
+  // Stages the piece. A Status refuses the device; the piece then leaves no trace.
   Status Store(DeviceId device, const Piece& piece, ByteSpan values, UpdateSink& sink) const;
-  // Of an update of which something has come.
+  // Valid once a piece has arrived.
   double weight() const { return weight_.value_or(0); }
 
  private:
@@ -59,11 +59,10 @@ class UpdateIntake {
   std::optional<double> weight_;
 };
 
-// The moments of a calibration, likewise.
+// The arriving pieces of a calibration's moments.
 class MomentIntake {
  public:
   explicit MomentIntake(const ModelPieces& pieces);
-
   Status Note(const Piece& piece, ByteSpan values);
   bool complete() const { return sums_.complete() && counts_.complete(); }
   Status Store(const Piece& piece, ByteSpan values);
@@ -74,10 +73,9 @@ class MomentIntake {
   Moments moments_;
 };
 
-// Samples that a device shares with its update, as records.
+// Records of samples that a device shares with its update.
 class SampleIntake {
  public:
-  // At most `most` of them.
   SampleIntake(SampleFormat format, std::size_t most) : format_(std::move(format)), most_(most) {}
 
   Status Take(ByteSpan values);
@@ -98,66 +96,66 @@ struct Session;
 
 using SharedBytes = std::shared_ptr<const std::vector<std::byte>>;
 
-// A message on its way to a device, and what goes with it.
+// A message to a device with its values.
 struct OutgoingMessage {
   ToDevice message;
-  ByteSpan values = {};         // valid as long as the owner, or as the round's weights
-  SharedBytes owner = nullptr;  // of the values; null where they outlive the message
+  ByteSpan values = {};         // valid as long as the owner, or the round's weights
+  SharedBytes owner = nullptr;  // of the values; null if they outlive the message
 };
 
-// What a device is sent before it can answer: samples that others shared, then weights.
+// What a device is sent before it can answer: other devices' samples, then weights.
 struct Delivery {
   std::vector<SharedBytes> samples;  // records
-  std::size_t samples_at = 0;        // whose are being sent,
-  std::size_t samples_offset = 0;    // and how far
+  std::size_t samples_at = 0;        // index of the records being sent
+  std::size_t samples_offset = 0;    // bytes of them already sent
   std::vector<std::pair<Array, Segment>> weights;
-  std::size_t sent = 0;  // of the weights' pieces
+  std::size_t sent = 0;  // pieces of the weights
 
   bool done() const { return sent == weights.size(); }
 };
 
-// What a device does at the cut of a network.
+// A device's state at the split point.
 struct SplitProgress {
-  int crossings = 0;  // of the round
-  int crossing = 0;   // the one that it is at
+  int crossings = 0;  // per round
+  int crossing = 0;   // current one
   std::vector<std::byte> received;
-  bool waits = false;  // all of it has come, and no reply was sent
+  bool waits = false;  // the batch is complete, and no reply was sent
   SharedBytes reply;
   std::size_t replied = 0;  // bytes
 
   bool done() const { return crossing == crossings; }
 };
 
-// What a device wants of its neighbours by way of the coordinator: of each one run of bytes at a time.
+// A device's requests for neighbours' models through the coordinator: one range at a time per neighbour.
 struct RelayProgress {
   struct Wanted {
     std::size_t offset = 0, bytes = 0;
-    const Session* from = nullptr;  // that was told
+    const Session* from = nullptr;  // session that the request was passed on to
   };
   std::map<DeviceId, Wanted> wanted;
-  std::map<DeviceId, std::size_t> asked;  // bytes of each, in all
+  std::map<DeviceId, std::size_t> asked;  // bytes requested from each, in total
   Bytes relayed;
 };
 
-// What one session does for the round under way: common to all kinds of work, and a part for each kind that it is.
+// A session's work in the current round: a common part, and a part for each kind of work.
 struct Task {
   std::uint64_t ticket = 0;
   TimePoint begun{0};
   StepPlan plan;
   Delivery delivery;
   Bytes down, up;
-  Bytes injected;                       // of both: samples
+  Bytes injected;                       // samples, included in both
   std::optional<SampleIntake> samples;  // that it shares
-  std::optional<UpdateIntake> update;   // of training, and of models that are collected
-  std::optional<MomentIntake> moments;  // of calibration
-  std::optional<SplitProgress> cut;     // of a network that is cut
-  std::optional<RelayProgress> relays;  // of training that ends with a meeting
+  std::optional<UpdateIntake> update;   // training and collected models
+  std::optional<MomentIntake> moments;  // calibration
+  std::optional<SplitProgress> cut;     // split networks
+  std::optional<RelayProgress> relays;  // training that ends with a meeting
 
-  // What is to be sent next, if anything. Records of samples have `record_bytes` each.
+  // The next message to send, if any. `record_bytes`: size of a sample's record.
   std::optional<OutgoingMessage> Next(const SharedWeights& weights, std::size_t record_bytes);
-  // Whether the device has been sent all that it waits for.
+  // Whether the device has been sent everything that it waits for.
   bool Supplied() const { return delivery.done() && !(cut && cut->reply); }
-  // Whether all has come that belongs before an answer.
+  // Whether everything that must precede an answer has arrived.
   bool Complete() const {
     return (!update || update->complete()) && (!moments || moments->complete()) && (!cut || cut->done());
   }

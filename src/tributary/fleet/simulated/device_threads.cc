@@ -10,14 +10,14 @@
 namespace tributary::inline simulated {
 namespace {
 
-// The way of one device to a coordinator's part in the same memory, bytes and all: as far as it gets.
+// A device's crossing to a server part in the same memory, encoded as on a network, as far as it gets.
 StatusOr<EncodedSplitReply> CrossTo(SplitServer& server, const SplitWire& wire, std::size_t place,
                                     std::size_t taken, int crossing, std::size_t samples, ByteSpan up) {
-  if (static_cast<std::size_t>(crossing) >= taken) return Cancelled("it is gone");
+  if (static_cast<std::size_t>(crossing) >= taken) return Cancelled("the device is gone");
   if (server.Reply(place, crossing) == nullptr)
     TRIBUTARY_RETURN_IF_ERROR(TakeEncoded(server, wire, place, crossing, samples, up));
   const SplitReply* const reply = server.Reply(place, crossing);
-  if (reply == nullptr) return Cancelled("it waits for the others");
+  if (reply == nullptr) return Cancelled("the device waits for the others");
   EncodedSplitReply back{.loss = reply->loss, .correct = reply->correct};
   const SplitWire::Form down = wire.Down(crossing);
   TRIBUTARY_RETURN_IF_ERROR(AppendSplitValues(down.precision, reply->values, down.values, back.values));
@@ -74,7 +74,7 @@ Status DeviceThreads::TrainOne(Worker& worker, const SharedWeights& weights, Spl
                                DeviceReport& report, UpdateSink& sink) {
   auto trained = Round(worker, weights, std::move(cut), nullptr, part);
   Status refused = trained.ok() ? OkStatus() : std::move(trained).status();
-  // At the cut it waits for the others, or it is gone by now.
+  // It waits for the others at the split point, or is gone by now.
   if (refused.code() == StatusCode::kCancelled || (refused.ok() && !part.arrives())) return OkStatus();
   if (refused.code() == StatusCode::kResourceExhausted) return refused;
   if (refused.ok()) {
@@ -114,9 +114,9 @@ Status DeviceThreads::Train(const WorkOrder& order, std::span<DevicePart> parts,
   });
 }
 
-// Devices come to the cut, where they may have to wait for each other. A device that waits is not kept in the middle of
-// its pass, which would take a worker for each: it gives up there, and does its pass again, to the same bits, when there
-// is a reply for it. Of a round of many steps it does those before again too, with the replies it had.
+// A device that waits for others at the split point is not kept in the middle of its pass, which would need a
+// worker per device. It stops, and repeats its pass with the same bits when its reply is there. In a round of
+// several steps it also repeats the earlier steps, with the replies that it had.
 Status DeviceThreads::TrainSplit(const WorkOrder& order, std::span<DevicePart> parts,
                                  std::span<DeviceReport> reports, UpdateSink& sink) {
   SplitServer& server = *order.server;
@@ -144,7 +144,8 @@ Status DeviceThreads::TrainSplit(const WorkOrder& order, std::span<DevicePart> p
     for (const std::size_t i : places) {
       if (server.Reply(i, run) != nullptr) continue;
       reports[i].outcome = Outcome::kRefused;
-      reports[i].reason = closed.ok() ? "what it sent over the cut cannot be learnt from" : closed.message();
+      reports[i].reason =
+          closed.ok() ? "its batch at the split point cannot be used for training" : closed.message();
     }
   }
   return OkStatus();

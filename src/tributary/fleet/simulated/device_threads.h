@@ -11,36 +11,36 @@
 
 namespace tributary::inline simulated {
 
-// The devices' side of the simulator: does the work of those that the clock has played, each as a real device does it
-// (device/round.h), on a pool of threads with one compute thread each. It knows no time. Threads have memory for
-// weights, devices have not, so results do not depend on how many threads there are.
+// The training side of the simulator: does the work of the devices that the clock has played, with the code
+// of real devices (device/round.h), on a pool of threads with one compute thread each. Threads have memory
+// for weights, devices have not; results do not depend on the number of threads.
 //
-// What a device cannot do is its own outcome, in its report; ResourceExhausted is this machine's, and ends the run.
+// A device's failure is an outcome in its report; ResourceExhausted is this machine's and ends the run.
 class DeviceThreads {
  public:
-  // Options must outlive it.
+  // `options` must outlive it.
   explicit DeviceThreads(const SimulatedFleetOptions& options);
 
-  // Trains those whose updates arrive, and hands these to the sink. Reports are in the order of the parts.
+  // Trains the devices whose updates arrive, and passes the updates to the sink. Reports match parts.
   Status Train(const WorkOrder& order, std::span<DevicePart> parts, std::span<DeviceReport> reports,
                UpdateSink& sink);
-  // Does the same where the model is split, with the coordinator's part of it.
+  // The same for a split model, with the server part.
   Status TrainSplit(const WorkOrder& order, std::span<DevicePart> parts, std::span<DeviceReport> reports,
                     UpdateSink& sink);
-  // Trains the device's own model in its part of a round, as far as that goes.
+  // Trains the device's own model in its part of a round, as far as it gets.
   StatusOr<Worker::Trained> TrainOwn(std::size_t thread, const WorkOrder& order, DevicePart& part);
   ModelMix& mix(std::size_t thread) { return mixes_[thread]; }
 
-  // In no order, `count` jobs.
+  // Runs `count` jobs in any order.
   Status ForEach(std::size_t count, const std::function<Status(std::size_t thread, std::size_t job)>& work) {
     return pool_.Run(count, work);
   }
   Worker& worker(std::size_t thread) { return workers_[thread]; }
-  // Of the whole network, on a data set.
+  // Evaluates the whole network on a data set.
   StatusOr<EvaluationTotals> Evaluate(const Dataset& dataset, const SharedWeights& weights);
 
  private:
-  // One device's round: for any thread.
+  // One device's round, on any thread.
   Status TrainOne(Worker& worker, const SharedWeights& weights, SplitLink cut, DevicePart& part,
                   DeviceReport& report, UpdateSink& sink);
   StatusOr<Worker::Trained> Round(Worker& worker, const SharedWeights& weights, SplitLink cut,
@@ -49,11 +49,11 @@ class DeviceThreads {
   const SimulatedFleetOptions& options_;
   WorkerPool pool_;
   std::vector<Worker> workers_;  // one per thread
-  std::vector<Worker> testers_;  // likewise on the whole network, where devices have a part of it
-  std::vector<ModelMix> mixes_;  // likewise, where devices have models of their own
+  std::vector<Worker> testers_;  // one per thread for the whole network, if the model is split
+  std::vector<ModelMix> mixes_;  // one per thread, with gossip
 };
 
-// Replaces a value in the middle by one that is no number: what a corrupted transfer comes to.
+// Replaces a value in the middle by NaN, to simulate a corrupted transfer.
 std::vector<float> Corrupted(std::span<const float> values);
 
 }  // namespace tributary::inline simulated

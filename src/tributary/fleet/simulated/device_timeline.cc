@@ -10,7 +10,6 @@ namespace {
 
 std::vector<ServerRates> RatesOf(std::span<const ServerShard> servers) {
   std::vector<ServerRates> rates;
-  rates.reserve(servers.size());
   for (const ServerShard& server : servers) rates.push_back(server.rates);
   return rates;
 }
@@ -54,18 +53,16 @@ class Player {
     while (true) {
       const std::optional<TimePoint> change = links_.NextChange();
       const std::optional<TimePoint> event = queue_.NextTime();
-      // Links first: what arrives at the moment its sender vanishes has arrived.
+      // Links first: what arrives exactly when its sender vanishes has arrived.
       if (change && (!event || *change <= *event)) {
         clock_.AdvanceTo(*change);
-        for (const Completion& completion : links_.AdvanceTo(*change)) {
+        for (const Completion& completion : links_.AdvanceTo(*change))
           Moved(devices_[owners_[completion.transfer.value]]);
-        }
       } else if (!queue_.RunNext() && !Release()) {
         break;
       }
     }
     timeline_.idle = LastMoment();
-    timeline_.devices.reserve(devices_.size());
     for (Device& device : devices_) {
       if (device.times.settled == kNever) BreakOff(device, kNever);
       timeline_.devices.push_back(std::move(device.times));
@@ -78,20 +75,20 @@ class Player {
     const DeviceTask& task;
     DeviceTimes times;
     DeviceLinkId link;
-    // The link's side. Pushes follow the last pull, and crossings lie between, so there is one message at a time.
+    // Link state. Pushes follow the last pull, and crossings lie between: one message at a time.
     enum class Leg { kPull, kUp, kDown, kPush } leg = Leg::kPull;
-    EventId message;                     // While its set-up is under way.
-    std::optional<TransferId> transfer;  // While its bytes are.
+    EventId message;                     // during its set-up
+    std::optional<TransferId> transfer;  // while its bytes move
     Bytes transfer_bytes{0};
-    bool sending = false;  // One of the two.
+    bool sending = false;  // either of these two
     TimePoint message_begin{0};
-    // The processor's side.
+    // Processor state.
     EventId part;
     bool computing = false;
     TimePoint part_begin{0};
 
     std::size_t crossings() const { return task.crossings.size(); }
-    // Parts before the first of the push's.
+    // Number of parts before the first of the push.
     std::size_t parts_before_push() const {
       return task.pull.size() + (task.crossings.empty() ? 0 : task.crossings.size() - 1);
     }
@@ -115,15 +112,14 @@ class Player {
     timeline_.events.push_back({clock_.Now(), kind, device});
   }
 
-  // When the last thing happens that anybody waits for.
+  // The last time of anything that is waited for.
   TimePoint LastMoment() const {
     TimePoint last = timeline_.events.empty() ? timeline_.start : timeline_.events.back().at;
     for (const Device& device : devices_) {
       const DeviceTimes& times = device.times;
       if (times.outcome == DeviceOutcome::kLate || device.settled()) continue;
-      for (const auto& moment : {times.pull_begin, times.pull_end, times.compute_end, times.push_begin}) {
+      for (const auto& moment : {times.pull_begin, times.pull_end, times.compute_end, times.push_begin})
         last = std::max(last, moment.value_or(last));
-      }
       for (const auto* crossings : {&times.ups, &times.downs}) {
         for (const Busy& busy : *crossings) last = std::max(last, busy.end);
       }
@@ -133,7 +129,7 @@ class Player {
     return last;
   }
 
-  // From `time` on the device's link is taken by a message.
+  // A message occupies the device's link from `time` on.
   void Message(Device& device, TimePoint time, Device::Leg leg) {
     device.sending = true;
     device.leg = leg;
@@ -143,7 +139,7 @@ class Player {
     device.message = queue_.Schedule(flow, [this, &device] { Flow(device); });
   }
 
-  // Its bytes may flow now.
+  // The set-up is over; the bytes can move.
   void Flow(Device& device) {
     if (device.leg == Device::Leg::kPull) return Pull(device);
     if (device.leg == Device::Leg::kPush) return Push(device);
@@ -153,7 +149,7 @@ class Player {
              SplitOverServers(servers_, rises ? up : down));
   }
 
-  // The coordinator has what a device sent over the cut.
+  // A batch of a crossing has arrived at the coordinator.
   void Arrived(Device& device) {
     const auto index = static_cast<std::size_t>(&device - devices_.data());
     const std::size_t crossing = device.times.downs.size();
@@ -173,7 +169,7 @@ class Player {
     if (cut_.waits && time != kNever) queue_.Schedule(time, [this] { ReleaseIfAll(); });
   }
 
-  // If no device is left to wait for, or time is up, all waiting devices get their reply.
+  // If no device is awaited any longer, or time is up, all waiting devices get their reply.
   void ReleaseIfAll() {
     if (!cut_.waits || waiting_.empty()) return;
     const auto expected = std::ranges::count_if(
@@ -183,7 +179,7 @@ class Player {
     if (all || !in_time) Release();
   }
 
-  // Those that wait are all there will be; false if there are none.
+  // Closes the crossing with the waiting devices; false if there are none.
   bool Release() {
     if (waiting_.empty()) return false;
     std::sort(waiting_.begin(), waiting_.end());
@@ -211,7 +207,7 @@ class Player {
 
   void Settle(Device& device, DeviceOutcome outcome) {
     device.times.settled = clock_.Now();
-    // What becomes of a device that was left behind is no longer of interest.
+    // The fate of a device left behind does not matter.
     if (device.times.outcome != DeviceOutcome::kLate) {
       device.times.outcome = outcome;
       Tell(outcome == DeviceOutcome::kArrived ? FleetEvent::Kind::kCompleted : FleetEvent::Kind::kFailed,
@@ -238,14 +234,13 @@ class Player {
         SplitOverServers(servers_, device.task.push[device.times.pushes.size()]);
     if (std::holds_alternative<CrashesInUpload>(device.task.fault)) {
       const double fraction = std::min(1.0, UntilCrash(device));
-      for (TransferPart& part : parts) {
+      for (TransferPart& part : parts)
         part.bytes.value = std::llround(static_cast<double>(part.bytes.value) * fraction);
-      }
     }
     Transfer(device, Direction::kUp, parts);
   }
 
-  // Of a device that crashes in its upload: after what part of the segment being sent; 1 and more if not in this one.
+  // If it crashes in its upload: fraction of the current segment sent before; above 1 if not in this one.
   double UntilCrash(const Device& device) const {
     const double fraction = std::get<CrashesInUpload>(device.task.fault).fraction;
     TRIBUTARY_CHECK(fraction >= 0 && fraction <= 1);
@@ -258,7 +253,7 @@ class Player {
     return left < segment ? left / segment : 2;
   }
 
-  // The next part of the work begins if its weights are there and the processor is free.
+  // Begins the next part of the work if its weights are there and the processor is free.
   void Compute(Device& device) {
     const std::size_t part = device.times.parts.size();
     const std::size_t pulls = device.task.pull.size();
@@ -274,20 +269,19 @@ class Player {
     device.part = queue_.Schedule(done, [this, &device, now] {
       device.computing = false;
       device.times.parts.push_back({now, clock_.Now()});
-      if (device.times.parts.size() == device.parts_before_push() + device.task.push.size()) {
+      if (device.times.parts.size() == device.parts_before_push() + device.task.push.size())
         device.times.compute_end = clock_.Now();
-      }
       SendNext(device);
       Compute(device);
     });
   }
 
-  // The next segment begins if the link is free and there is one to send.
+  // Begins the next message if the link is free and a segment is ready.
   void SendNext(Device& device) {
     if (device.sending) return;
     if (device.times.pulls.size() < device.task.pull.size())
       return Message(device, clock_.Now(), Device::Leg::kPull);
-    // One crossing is over before the next part of the work begins.
+    // A crossing ends before the next part of the work begins.
     const std::size_t crossed = device.times.ups.size();
     if (crossed < device.crossings()) {
       if (device.times.parts.size() == device.task.pull.size() + crossed)
@@ -295,9 +289,8 @@ class Player {
       return;
     }
     const std::size_t pushed = device.times.pushes.size();
-    if (pushed < device.task.push.size() && device.times.parts.size() > device.parts_before_push() + pushed) {
+    if (pushed < device.task.push.size() && device.times.parts.size() > device.parts_before_push() + pushed)
       Message(device, clock_.Now(), Device::Leg::kPush);
-    }
   }
 
   std::vector<Busy>& LegOf(Device& device) {
@@ -306,7 +299,7 @@ class Player {
     return *legs[static_cast<std::size_t>(device.leg)];
   }
 
-  // What it is in the middle of goes no further.
+  // Ends the current message and computation.
   void BreakOff(Device& device, TimePoint time) {
     queue_.Cancel(device.message);
     queue_.Cancel(device.part);
@@ -314,7 +307,7 @@ class Player {
     if (device.computing) device.times.parts.push_back({device.part_begin, time});
   }
 
-  // The transfer in progress is complete.
+  // The current transfer is complete.
   void Moved(Device& device) {
     const TimePoint now = clock_.Now();
     device.transfer.reset();
@@ -348,7 +341,7 @@ class Player {
     if (device.settled()) return;
     BreakOff(device, clock_.Now());
     if (device.transfer) {
-      // A transfer complete by now was reported before this event ran.
+      // A transfer complete by now was reported before this event.
       const std::optional<Bytes> moved = links_.Cancel(clock_.Now(), *device.transfer);
       TRIBUTARY_CHECK(moved.has_value());
       (device.leg == Device::Leg::kPush ? device.times.pushed
@@ -363,15 +356,15 @@ class Player {
   const std::optional<Duration> patience_;
   const std::size_t quorum_;
   const SplitWork& cut_;
-  std::vector<std::size_t> waiting_;  // for the others' batches
-  std::size_t closed_ = 0;            // crossings that were replied to
+  std::vector<std::size_t> waiting_;  // for the other devices' batches
+  std::size_t closed_ = 0;            // number of crossings with replies
   TimePoint until_ = kNever;
   TimePoint server_free_{0};
   VirtualClock clock_;
   EventQueue queue_;
   SharedLinks links_;
   std::vector<Device> devices_;
-  std::vector<std::size_t> owners_;  // The device of each transfer.
+  std::vector<std::size_t> owners_;  // device index of each transfer
   OrderTimeline timeline_;
 };
 

@@ -10,16 +10,16 @@
 
 namespace tributary::inline simulated {
 
-// What goes wrong with one device in one round.
+// A device's disturbances in one round.
 struct Trouble {
-  Fault fault;           // of its part in the round
+  Fault fault;           // fault that ends its part in the round
   bool corrupt = false;  // its update arrives with wrong bytes
-  double slow = 1;       // factor on its computation time
+  double slow = 1;       // factor on its compute time
 };
 
-// Who is disturbed in a round: one entry per participant. Of the participants that a disturbance names, its share
-// (rounded to the nearest number) is drawn again each round, keyed by (seed, disturbance, round). Where several say how
-// a device's part ends, the first one counts; slow-downs multiply.
+// Draws the disturbances of a round, one entry per participant. A disturbance affects its share (rounded) of
+// the participants that it names, redrawn each round and keyed by (seed, disturbance, round). If several
+// faults affect a device the first one counts; slow-downs multiply.
 std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances,
                                   std::span<const DeviceProfile> profiles,
                                   std::span<const DeviceId> participants, std::uint64_t seed, RoundId round,

@@ -6,13 +6,10 @@
 #include "tributary/base/check.h"
 
 namespace tributary::inline simulated {
-namespace {
 
 constexpr std::size_t kChildren = 4;
-// Below this many outdated places, tidying up costs more than it saves.
+// With fewer outdated places, tidying up costs more than it saves.
 constexpr std::size_t kOutdatedAlwaysAllowed = 64;
-
-}  // namespace
 
 EventId EventQueue::Insert(TimePoint time, const Slot& stored) {
   TRIBUTARY_CHECK(time >= clock_.Now());
@@ -79,8 +76,8 @@ bool EventQueue::Cancel(EventId id) {
   return true;
 }
 
-// Which places are kept does not depend on how they lie, and their order is total: tidying up never changes what runs.
-// It removes more than it keeps, so its cost is borne by the cancellations.
+// The kept places do not depend on their positions and have a total order, so tidying up never changes what
+// runs. It removes more places than it keeps: amortised, cancellations pay for it.
 void EventQueue::TidyUp() {
   if (heap_.size() <= 2 * live_ + kOutdatedAlwaysAllowed) return;
   std::erase_if(heap_, [&](const Place& place) { return slots_[place.slot].sequence != place.sequence; });
@@ -104,18 +101,13 @@ bool EventQueue::RunNext() {
   if (heap_.empty()) return false;
   const Place next = heap_.front();
   RemoveFirst();
-  // A copy: the action may schedule events, which moves the slots and takes this one.
+  // A copy: the action may schedule events, which reallocates slots and reuses this one.
   Slot slot = slots_[next.slot];
   Free(next.slot);
   TidyUp();
   clock_.AdvanceTo(next.time);
   slot.invoke(slot.action.data());
   return true;
-}
-
-void EventQueue::RunUntil(TimePoint time) {
-  for (std::optional<TimePoint> next = NextTime(); next && *next <= time; next = NextTime()) RunNext();
-  clock_.AdvanceTo(time);
 }
 
 }  // namespace tributary::inline simulated

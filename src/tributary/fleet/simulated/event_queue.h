@@ -12,27 +12,24 @@
 
 namespace tributary::inline simulated {
 
-// A moment that does not come: what is due then never happens.
-inline constexpr TimePoint kNever = TimePoint::max();
+inline constexpr TimePoint kNever = TimePoint::max();  // the time of events that never happen
 
-// Names one scheduled event, for cancelling it. Never used again for another event of the same queue.
+// Identifies a scheduled event, for cancelling it. Never reused within a queue.
 struct EventId {
-  std::uint64_t sequence = 0;  // Zero names no event.
+  std::uint64_t sequence = 0;  // 0: no event
   std::uint32_t slot = 0;
 };
 
-// What is going to happen on a virtual clock, and the only thing that moves that clock.
+// The pending events of a virtual clock, and the only user that advances that clock.
 //
-// Events run in order of time; those of the same time run in the order in which they were scheduled, so that a
-// simulation is a function of what was scheduled and nothing else. An action may schedule and cancel events, at the
-// present moment too (they then run after those that were already due); scheduling in the past is a bug.
+// Events run in order of time, and at equal times in the order of scheduling. Actions may schedule and cancel
+// events, also at the present time; these run after those already due. Scheduling in the past is a bug.
 //
-// An action is any callable of up to 32 bytes that may be copied as bytes: a lambda that captures pointers and
-// numbers. It is kept inside the queue, so that an event costs no allocation; what is larger lives elsewhere and is
-// pointed to. A cancelled event leaves a place in the queue behind until its time comes, or until such places
-// outnumber the events that are still due; memory stays proportional to the latter.
+// An action is a trivially copyable callable of up to 32 bytes, for example a lambda that captures pointers.
+// It is stored in the queue, without allocation. The place of a cancelled event stays until its time comes,
+// or until such places outnumber the pending events, so memory stays proportional to these.
 //
-// For one thread. The clock must outlive the queue.
+// Not thread-safe. The clock must outlive the queue.
 class EventQueue {
  public:
   explicit EventQueue(VirtualClock& clock) : clock_(clock) {}
@@ -48,30 +45,26 @@ class EventQueue {
     return Insert(time, stored);
   }
 
-  // False when the event has run or was cancelled before.
+  // False if the event has run or was cancelled.
   bool Cancel(EventId id);
 
-  // When the next event is due.
   std::optional<TimePoint> NextTime();
-  // Moves the clock to the next event and runs it. False when there is none.
+  // Advances the clock to the next event and runs it. False if there is none.
   bool RunNext();
-  // Runs everything due up to and including `time`, also what is scheduled meanwhile, and leaves the clock at `time`.
-  void RunUntil(TimePoint time);
 
-  // Events still due.
   std::size_t size() const { return live_; }
-  // Places taken by those and by what was cancelled: never more than twice as many, and a few.
+  // Places of pending and cancelled events: at most about twice size().
   std::size_t places() const { return heap_.size(); }
 
  private:
   static constexpr std::size_t kActionBytes = 32;
 
   struct Slot {
-    std::uint64_t sequence = 0;  // Of the event that lives here; zero while the slot is free.
+    std::uint64_t sequence = 0;  // of the event in this slot; 0 if free
     void (*invoke)(std::byte*) = nullptr;
     alignas(std::max_align_t) std::array<std::byte, kActionBytes> action;
   };
-  // A place in the queue is out of date when its slot has gone on to another event.
+  // Outdated if its slot belongs to another event by now.
   struct Place {
     TimePoint time;
     std::uint64_t sequence;
@@ -90,7 +83,7 @@ class EventQueue {
   void Free(std::uint32_t slot);
 
   VirtualClock& clock_;
-  // Four children to a place: half the levels of a binary heap, and one or two cache lines each.
+  // A 4-ary heap: half the levels of a binary one, and one or two cache lines per node.
   std::vector<Place> heap_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;

@@ -8,15 +8,12 @@
 #include "tributary/base/check.h"
 
 namespace tributary::inline simulated {
-namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-}  // namespace
-
 void FairShare::MoveTo(double now) {
   now = std::max(now, now_);
-  // Resetting the integral whenever nothing refers to it keeps it small, and with it the rounding.
+  // Resetting the unreferenced integral keeps it, and its rounding errors, small.
   level_integral_ = elastic_flows_ == 0 ? 0 : level_integral_ + level_ * (now - now_);
   now_ = now;
 }
@@ -24,7 +21,7 @@ void FairShare::MoveTo(double now) {
 double FairShare::Moved(const Classes::value_type& entry) const {
   const auto& [cap, group] = entry;
   if (group.elastic) return group.moved + (level_integral_ - group.since);
-  if (now_ == group.since) return group.moved;  // Also where ∞ · 0 would be no number.
+  if (now_ == group.since) return group.moved;  // avoids ∞ · 0
   return group.moved + cap * (now_ - group.since);
 }
 
@@ -44,7 +41,7 @@ void FairShare::SetNext(Classes::value_type& entry) {
   finishes.emplace(next, cap);
 }
 
-// From here on the class moves at the level, or at its cap.
+// From now on the class moves at the level (elastic) or at its cap.
 void FairShare::Enlist(Classes::value_type& entry, bool elastic) {
   auto& [cap, group] = entry;
   group.elastic = elastic;
@@ -64,7 +61,7 @@ void FairShare::Delist(Classes::value_type& entry) {
 void FairShare::CountFlows(const Classes::value_type& entry, std::ptrdiff_t flows) {
   if (entry.second.elastic) {
     elastic_flows_ += static_cast<std::size_t>(flows);
-  } else if (!std::isinf(capacity_)) {  // Otherwise the level is infinite whatever the sum.
+  } else if (!std::isinf(capacity_)) {  // otherwise the level is infinite anyway
     capped_rate_ += entry.first * static_cast<double>(flows);
     ++capped_rate_changes_;
   }
@@ -81,8 +78,7 @@ double FairShare::Insert(std::uint32_t flow, double bytes, double cap) {
     return finish;
   }
   group.flows.emplace(bytes, flow);
-  // Above a class at its cap and below an elastic one it may be either. Elastic is right when the link is busy, and
-  // Rebalance() promotes it where it is not.
+  // Between a capped and an elastic class. Elastic is right on a busy link; Rebalance() corrects others.
   const bool elastic =
       std::next(entry) == first_elastic_ || (first_elastic_ != classes_.end() && cap > first_elastic_->first);
   if (std::next(entry) == first_elastic_) first_elastic_ = entry;
@@ -114,16 +110,14 @@ double FairShare::Level() const {
 }
 
 void FairShare::Rebalance() {
-  // Adding and subtracting leaves rounding behind. Summing afresh once per as many changes as there are classes keeps
-  // it at that of one sum, at a constant cost per change.
+  // Summing from scratch at times bounds rounding errors to those of one sum, at constant amortised cost.
   if (capped_rate_changes_ > capped_.size() + 16) {
     capped_rate_ = 0;
-    for (auto entry = classes_.begin(); entry != first_elastic_; ++entry) {
+    for (auto entry = classes_.begin(); entry != first_elastic_; ++entry)
       capped_rate_ += entry->first * static_cast<double>(entry->second.flows.size());
-    }
     capped_rate_changes_ = 0;
   }
-  // Both loops raise the level, so what one has moved the other never moves back, whatever the rounding.
+  // Both loops raise the level, so neither undoes the other's moves, whatever the rounding.
   while (first_elastic_ != classes_.begin()) {
     const auto last_capped = std::prev(first_elastic_);
     if (elastic_flows_ == 0 ? capped_rate_ <= capacity_ : last_capped->first <= Level()) break;
@@ -137,10 +131,9 @@ void FairShare::Rebalance() {
     ++first_elastic_;
   }
   level_ = Level();
-  // Where the caps nearly fill the link, rounding must not push the level below them, let alone below zero.
-  if (elastic_flows_ > 0 && first_elastic_ != classes_.begin()) {
+  // If the caps nearly fill the link, rounding must not push the level below them, let alone below zero.
+  if (elastic_flows_ > 0 && first_elastic_ != classes_.begin())
     level_ = std::max(level_, std::prev(first_elastic_)->first);
-  }
 }
 
 FairShare::Ticket FairShare::Add(double now, std::uint32_t flow, double bytes, double cap) {

@@ -29,7 +29,7 @@ void FindPeers(const WorkOrder& order, std::span<DevicePart> parts) {
   }
 }
 
-// When a device does its local steps, if it gets to the end of them. Its samples are taken from its stream.
+// The time of a device's local steps, if it completes them. Takes its samples from its stream.
 std::optional<Busy> Compute(const RoundClock& clock, DevicePart& part) {
   const DeviceProfile& profile = part.device->profile();
   part.samples = SamplesOf(part.assignment, part.device->data()).all;
@@ -38,7 +38,7 @@ std::optional<Busy> Compute(const RoundClock& clock, DevicePart& part) {
     part.samples = part.assignment.steps * static_cast<std::int64_t>(part.assignment.batch);
   const Fault& fault = part.trouble.fault;
   if (std::holds_alternative<Vanishes>(fault) || std::holds_alternative<NeverJoins>(fault)) return {};
-  // The coordinator's word to begin, and then the samples.
+  // The coordinator's message to begin, then the samples.
   const TimePoint told = clock.clock().Now() + profile.setup + profile.round_trip / 2;
   const TimePoint arrival = stream != nullptr ? stream->Ready(part.samples).value_or(kNever) : TimePoint(0);
   const double seconds = RoundClock::kTrainingPasses * static_cast<double>(part.samples) *
@@ -60,6 +60,7 @@ OrderTimeline PlayMeetings(const WorkOrder& order, const RoundClock& clock, Byte
   const std::size_t count = parts.size();
   std::vector<MeetingTask> tasks(count);
   std::vector<Busy> computing(count);
+  std::vector<TimePoint> sent(count), received(count);
   for (std::size_t i = 0; i < count; ++i) {
     DevicePart& part = parts[i];
     const DeviceProfile& profile = part.device->profile();
@@ -73,22 +74,19 @@ OrderTimeline PlayMeetings(const WorkOrder& order, const RoundClock& clock, Byte
     if (!busy) continue;
     tasks[i].computed = busy->end;
     computing[i] = *busy;
+    sent[i] = received[i] = busy->end;
   }
   std::vector<MeetingFlow> flows;
   for (std::size_t i = 0; i < count; ++i) {
     for (const std::size_t peer : parts[i].peers) {
-      // Nothing is sent to one that is known to be gone.
+      // Nothing is sent to a device that is known to be gone.
       if (parts[i].computes && parts[peer].computes) flows.push_back({peer, i});
     }
   }
   const MeetingTimes times = SimulateMeetings(tasks, flows, model);
-  std::vector<TimePoint> sent(count), received(count);
   OrderTimeline timeline;
   timeline.start = timeline.idle = clock.clock().Now();
-  for (std::size_t i = 0; i < count; ++i) {
-    sent[i] = received[i] = computing[i].end;
-    reports.emplace_back().device = order.participants[i];
-  }
+  for (const DeviceId device : order.participants) reports.emplace_back().device = device;
   for (std::size_t f = 0; f < flows.size(); ++f) {
     const auto [from, to] = flows[f];
     sent[from] = std::max(sent[from], times.ends[f]);
@@ -158,7 +156,7 @@ Status TrainMeetings(const WorkOrder& order, DeviceThreads& threads, std::span<D
         SharedWeights offered = peer.device->own().offered();
         std::vector<float> wrong;
         if (peer.trouble.corrupt) offered.parameters = wrong = Corrupted(offered.parameters);
-        // One that cannot be averaged is as if it had not come.
+        // A model that cannot be averaged is left out.
         if (take(neighbours[m].weight, offered).ok()) ++*reports[i].met;
       }
       return OkStatus();

@@ -7,15 +7,14 @@
 
 namespace tributary::inline simulated {
 
-// A round of devices that have models of their own and average them with their neighbours'. Those travel between the
-// devices' links (meeting_timeline.h). Parts have their devices, troubles and assignments.
+// Gossip rounds: devices average their own models with their neighbours'. Models are sent directly between
+// the devices' links (meeting_timeline.h). Parts already have their devices, disturbances and assignments.
 
-// On the clock, which stays where it is: fills in how far each part comes, and a report of it. Only those that compute
-// are trained.
+// Plays the round without advancing the clock: fills in each part's progress, and the reports.
 OrderTimeline PlayMeetings(const WorkOrder& order, const RoundClock& clock, Bytes model,
                            std::span<DevicePart> parts, std::vector<DeviceReport>& reports);
 
-// Then on the threads: local steps, and the average of those who are still there.
+// Then trains the devices that compute: local steps, and the averages of those still present.
 Status TrainMeetings(const WorkOrder& order, DeviceThreads& threads, std::span<DevicePart> parts,
                      std::span<DeviceReport> reports);
 

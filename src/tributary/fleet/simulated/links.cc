@@ -9,7 +9,7 @@
 namespace tributary::inline simulated {
 namespace {
 
-__extension__ using Wide = __int128;  // A buffer of gigabytes times a payload of gigabytes is past 64 bits.
+__extension__ using Wide = __int128;  // gigabytes times gigabytes exceed 64 bits
 
 std::int64_t Share(std::int64_t amount, std::int64_t numerator, std::int64_t denominator) {
   return static_cast<std::int64_t>(static_cast<Wide>(amount) * numerator / denominator);
@@ -18,7 +18,7 @@ std::int64_t Share(std::int64_t amount, std::int64_t numerator, std::int64_t den
 std::size_t Index(Direction direction) { return static_cast<std::size_t>(direction); }
 
 double BytesPerSecond(BitsPerSecond rate) {
-  TRIBUTARY_CHECK(rate.value > 0);  // Neither is NaN.
+  TRIBUTARY_CHECK(rate.value > 0);  // also fails on NaN
   return rate.value / 8;
 }
 
@@ -28,7 +28,6 @@ std::vector<ServerShard> MakeEvenServers(std::size_t count, Bytes buffer, Server
   TRIBUTARY_CHECK(count > 0 && buffer.value >= 0);
   const auto servers = static_cast<std::int64_t>(count);
   std::vector<ServerShard> even;
-  even.reserve(count);
   for (std::int64_t i = 0; i < servers; ++i) {
     even.push_back(
         {rates, Bytes{Share(buffer.value, i, servers)}, Bytes{Share(buffer.value, i + 1, servers)}});
@@ -47,7 +46,7 @@ std::vector<TransferPart> SplitOverServers(std::span<const ServerShard> servers,
     const auto& [rates, begin, end] = servers[i];
     TRIBUTARY_CHECK(begin == expected_begin && end >= begin);
     expected_begin = end;
-    // Differences of one rising sequence: whatever is rounded away here is in the next part.
+    // Differences of one ascending sequence: what is rounded off here is in the next part.
     const std::int64_t bytes =
         Share(payload.value, end.value, all.value) - Share(payload.value, begin.value, all.value);
     if (bytes > 0) parts.push_back({i, Bytes{bytes}});
@@ -70,7 +69,7 @@ DeviceLinkId SharedLinks::AddDevice(BitsPerSecond up, BitsPerSecond down) {
 double SharedLinks::Seconds(TimePoint time) const { return ToSeconds(time - epoch_); }
 
 TimePoint SharedLinks::Rounded(double seconds) const {
-  // Half a second short of the range, where a double no longer tells nanoseconds apart.
+  // Half a second before the end of the range, where doubles cannot resolve nanoseconds.
   if (!(seconds < ToSeconds(kNever - epoch_) - 0.5)) return kNever;
   return epoch_ + FromSeconds(seconds);
 }
@@ -133,7 +132,7 @@ TransferId SharedLinks::Start(TimePoint now, DeviceLinkId device, Direction dire
   return id;
 }
 
-// Takes a flow off its links and returns the bytes it had left.
+// Removes a flow from its links and returns its remaining bytes.
 double SharedLinks::EndFlow(double seconds, std::uint32_t index) {
   const Flow& flow = flows_[index];
   const double left = ShareOf(flow).Remove(seconds, index, flow.ticket);

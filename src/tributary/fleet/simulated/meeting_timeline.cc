@@ -11,7 +11,7 @@
 namespace tributary::inline simulated {
 namespace {
 
-// Seconds are doubles here, counted from the first flow's beginning, and rounded when they are handed out.
+// Times are seconds as doubles, from the first flow's beginning, rounded in the result.
 class Meetings {
  public:
   Meetings(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows, Bytes size)
@@ -54,7 +54,7 @@ class Meetings {
     double left = 0;  // bytes, at `since`
     double since = 0;
     double rate = 0;
-    std::uint64_t version = 0;  // of its end among the events; 0 before it has begun
+    std::uint64_t version = 0;  // of its end event; 0 before it begins
   };
   using Event = std::tuple<double, std::size_t, std::uint64_t>;  // time, flow, version
 
@@ -76,7 +76,7 @@ class Meetings {
     Divide(flow, now);
   }
 
-  // After a change on this flow's two links: everybody on them moves at another rate.
+  // After a change on this flow's two links: updates the rates of all flows on them.
   void Divide(std::size_t flow, double now) {
     for (const std::size_t other : UpOf(flow)) SetRate(other, now);
     for (const std::size_t other : DownOf(flow)) SetRate(other, now);
@@ -100,7 +100,7 @@ class Meetings {
   const std::span<const MeetingFlow> flows_;
   const double size_;
   TimePoint epoch_ = kNever;
-  std::vector<std::vector<std::size_t>> links_;  // flows in progress: up and down of task 0, of task 1, …
+  std::vector<std::vector<std::size_t>> links_;  // active flows: up and down of task 0, of task 1, …
   std::vector<FlowState> state_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   MeetingTimes times_;

@@ -9,30 +9,29 @@
 
 namespace tributary::inline simulated {
 
-// A device that averages its model with its neighbours', as the clock sees it.
+// A device that averages its model with its neighbours'.
 struct MeetingTask {
-  Duration setup{0};       // of every message it sends
-  Duration round_trip{0};  // its part of the way; between two devices, half of each
+  Duration setup{0};       // of every message that it sends
+  Duration round_trip{0};  // to the coordinator; between two devices, half of each
   BitsPerSecond up, down;  // positive; may be unlimited
-  TimePoint computed{0};   // when it has something to send; kNever (event_queue.h) if that never comes
-  double sends = 1;        // the fraction of each message after which it breaks off
+  TimePoint computed{0};   // when its model is ready; kNever (event_queue.h) if never
+  double sends = 1;        // fraction of each message after which it stops
 };
 
-// One model on its way, between places in the list of tasks.
+// A model transfer between two tasks, by index.
 struct MeetingFlow {
   std::size_t from = 0, to = 0;
 };
 
 struct MeetingTimes {
-  std::vector<TimePoint> begins;  // per flow: its first byte leaves; kNever if none does
-  std::vector<TimePoint> ends;    // its last byte is there, or the sender has broken off
+  std::vector<TimePoint> begins;  // per flow: its first byte is sent; kNever if none is
+  std::vector<TimePoint> ends;    // its last byte has arrived, or the sender has stopped
 };
 
-// Plays the exchange of models of `size` bytes. A model leaves when its device has computed it, to all neighbours at once,
-// after a set-up and the way there. A device's link in one direction is divided equally among the flows in progress on
-// it, and a flow moves at the lower of what its two ends give it; what it cannot use of the other end is not passed on.
-//
-// Deterministic, and exact to the nanosecond. Costs O(log flows) for each neighbour of a device at each beginning and end.
+// Simulates the exchange of models of `size` bytes. A device sends its model to all neighbours when it is
+// ready, after a set-up and the latency. A device's link in one direction is divided equally among its active
+// flows, and a flow moves at the lower rate of its two ends; unused capacity is not passed on. Deterministic,
+// and exact to the nanosecond. Each beginning and end costs O(log flows) per neighbour of the device.
 MeetingTimes SimulateMeetings(std::span<const MeetingTask> tasks, std::span<const MeetingFlow> flows,
                               Bytes size);
 

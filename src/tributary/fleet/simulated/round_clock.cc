@@ -15,7 +15,7 @@ std::vector<ServerShard> Shards(std::span<const Server> servers, Bytes buffer) {
   return shards;
 }
 
-// Over samples, before the i-th step, from 1: back through the last batch, which takes two, and forward through this one.
+// In samples, before step i (from 1): twice the last batch, for its backward pass, and once this batch.
 double PassesBetween(std::span<const std::size_t> steps, std::size_t i) {
   return 2 * static_cast<double>(steps[i - 1]) + static_cast<double>(steps[i]);
 }
@@ -38,11 +38,11 @@ void RoundClock::Ask(std::size_t share, DevicePart& part) {
   const TrainAssignment& assignment = part.assignment;
   part.sample_bytes = Bytes{static_cast<std::int64_t>(RecordBytes(FormatOf(*device.data().dataset)))};
   SampleCounts samples = SamplesOf(assignment, device.data());
-  // A stream goes on where a data set would be at its end.
+  // A stream continues where a data set would end.
   const auto batch = static_cast<std::int64_t>(assignment.batch);
   if (part.streams()) samples = {assignment.steps * batch, batch, batch};
   part.samples = samples.all;
-  // A batch at the end of the data may be shorter than asked.
+  // The last batch of an epoch may be shorter.
   part.share = std::min(share, static_cast<std::size_t>(samples.first));
   if (options_.cut || options_.training.sub_networks)
     part.steps = StepSizes(assignment, device.data(), part.streams(), part.received.size());
@@ -69,7 +69,7 @@ void RoundClock::Ask(std::size_t share, DevicePart& part) {
 
 DeviceTask RoundClock::TaskOf(const WorkOrder& order, DevicePart& part) const {
   const DeviceProfile& profile = part.device->profile();
-  // Nothing is taken for evaluations: held-out samples lie there.
+  // Evaluations take nothing from the stream: held-out samples are already there.
   const SimulatedStream* const stream = part.samples > 0 ? part.device->stream() : nullptr;
   const TimePoint arrival = stream != nullptr ? stream->Ready(part.samples).value_or(kNever) : TimePoint(0);
   DeviceTask task;
@@ -137,8 +137,7 @@ std::vector<Duration> RoundClock::LengthsOf(const DevicePart& part) const {
   std::vector<Duration> lengths = PartsOf(costs, part.plan);
   if (part.crossings.size() < 2 || lengths.empty()) return lengths;
   if (part.steps.size() > 1) {
-    // Between two crossings a device goes back through its last batch and forward through its next, so that what lies
-    // before the last way back has a part for each.
+    // Between two crossings a device goes back through its last batch and forward through its next.
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(part.plan.pull.size());
     double all = 0;
     for (std::size_t i = 1; i < part.steps.size(); ++i) all += PassesBetween(part.steps, i);
@@ -150,7 +149,7 @@ std::vector<Duration> RoundClock::LengthsOf(const DevicePart& part) const {
     lengths.insert(middle, parts.begin(), parts.end());
     return lengths;
   }
-  // The tail goes forward and back between two crossings, and everything else is in one segment each way.
+  // Between two crossings the tail goes forward and back; everything else is in one segment each way.
   const auto sum = [&](const std::vector<double>& times, bool tail) {
     double seconds = 0;
     for (std::size_t unit = 0; unit < times.size(); ++unit) {
@@ -165,18 +164,17 @@ std::vector<Duration> RoundClock::LengthsOf(const DevicePart& part) const {
 
 SplitWork RoundClock::SplitWorkOf(const SplitServer& server, std::span<const DevicePart> parts) const {
   const SimulatedFleetOptions::Cut& cut = *options_.cut;
-  double early = 0, late = 0;  // forward, for a sample
-  for (NodeIndex node = 1; node < cut.rest->graph.size(); ++node) {
+  double early = 0, late = 0;  // forward, per sample
+  for (NodeIndex node = 1; node < cut.rest->graph.size(); ++node)
     (node < cut.waits_from ? early : late) += static_cast<double>(cut.rest->costs[node].macs.value);
-  }
-  const int crossings = options_.training.cut->wire.crossings();  // of a step
+  const int crossings = options_.training.cut->wire.crossings();  // per step
   const auto time = [rate = cut.compute.value](double macs) { return FromSeconds(macs / rate); };
   const auto samples_of = [parts, crossings](std::size_t place, int crossing) {
     return static_cast<double>(parts[place].steps[static_cast<std::size_t>(crossing / crossings)]);
   };
   SplitWork work{.waits = server.waits()};
   work.each = [=, waits = work.waits](std::size_t place, int crossing) {
-    // Forward with the first crossing of a step, back with the last. What waits goes back with the others.
+    // Forward with a step's first crossing, back with the last. Waiting batches go back together.
     const bool forward = crossing % crossings == 0;
     const double passes = waits ? (forward ? 1 : 0) : crossings == 1 ? 3 : forward ? 1 : 2;
     return time(passes * early * samples_of(place, crossing));
@@ -191,7 +189,7 @@ SplitWork RoundClock::SplitWorkOf(const SplitServer& server, std::span<const Dev
   return work;
 }
 
-// Of the way back to the servers, in the worst case: everybody sends at once.
+// Worst case of the upload: all participants send at once.
 Duration RoundClock::LongestPush(const DeviceTask& task, std::size_t participants) const {
   double servers = 0;
   for (const Server& server : options_.servers) servers += server.up.value;
@@ -210,9 +208,8 @@ std::unique_ptr<SubnetworkWalk> RoundClock::WalkOf(const WorkOrder& order, const
   const double per_sample = kTrainingPasses * charge_.macs() * part.work.slow / profile.compute.value;
   for (const std::size_t samples : part.steps)
     work.seconds.push_back(per_sample * static_cast<double>(samples));
-  if (order.deadline) {
+  if (order.deadline)
     work.until = clock_.Now() + *order.deadline - LongestPush(task, order.participants.size());
-  }
   return std::make_unique<SubnetworkWalk>(
       profile.availability, std::move(work),
       RoundChoice(*options_.training.sub_networks->menu, {options_.seed, profile.id, order.round}));

@@ -5,12 +5,8 @@
 #include "tributary/base/check.h"
 
 namespace tributary::inline simulated {
-namespace {
 
-// As real coordinators cut updates.
-constexpr std::size_t kLongestBlock = 65536;
-
-}  // namespace
+constexpr std::size_t kLongestBlock = 65536;  // of real coordinators
 
 Bytes BytesOf(const Model& model) {
   return Bytes{static_cast<std::int64_t>((model.parameters.size + model.statistics.size) * sizeof(float))};
@@ -44,7 +40,7 @@ Status SimulatedDevice::CheckStream() const {
 
 RoundSamples SimulatedDevice::Read(const TrainAssignment& assignment, std::int64_t first) {
   RoundSamples samples{.batch = assignment.batch};
-  // It outlives every round.
+  // The data set outlives every round.
   samples.dataset = std::shared_ptr<const Dataset>(std::shared_ptr<void>(), data().dataset);
   if (!stream_) {
     samples.keys = {StepsOf(assignment, data()).first};
@@ -59,7 +55,7 @@ RoundSamples SimulatedDevice::Read(const TrainAssignment& assignment, std::int64
     samples.places = StreamSamples(data(), *stream_->order, first, count);
   } else {
     auto own = stream_->own->Samples(first, count, data().dataset->normalisation());
-    TRIBUTARY_CHECK(own.ok());  // Each of them fits, or it would not have arrived.
+    TRIBUTARY_CHECK(own.ok());  // Only samples that fit arrive.
     samples.dataset = std::make_shared<const Dataset>(std::move(own).value());
     samples.places.resize(count);
     std::iota(samples.places.begin(), samples.places.end(), 0U);

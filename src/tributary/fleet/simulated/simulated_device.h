@@ -17,85 +17,78 @@
 namespace tributary::inline simulated {
 
 struct SimulatedFleetOptions {
-  DeviceTraining training;  // what devices train
-  std::shared_ptr<const Model>
-      charged;  // whose time and bytes are charged: the same model, or what it stands for
-  std::vector<DeviceProfile> profiles;  // `samples` is filled in from the data
-  std::vector<LocalData> data;          // one per profile
-  std::vector<Server> servers;          // rates; each holds an equal share of the bytes
+  DeviceTraining training;               // what devices train
+  std::shared_ptr<const Model> charged;  // charged: training's model, or the one it stands for
+  std::vector<DeviceProfile> profiles;   // `samples` is filled in from the data
+  std::vector<LocalData> data;           // one per profile
+  std::vector<Server> servers;           // with rates; each has an equal share of the bytes
   std::vector<Disturbance> disturbances;
   TransferOptions transfers;
   CompressionOptions compression;
-  BufferPolicy buffer = BufferPolicy::kPersist;  // of devices with a stream
-  // Devices without a stream-rate of their own get their samples when they were recorded, so many times faster. Their
-  // data must have origins.
+  BufferPolicy buffer = BufferPolicy::kPersist;  // for devices with a stream
+  // Devices without a stream rate get their samples when recorded, sped up by this factor; data need origins.
   std::optional<double> recorded_speed;
-  // Every device's samples come from its own stream; null where they do not. One per profile, or none.
+  // Each device's own stream as the source of its samples; null if it has none. One per profile, or empty.
   std::vector<std::shared_ptr<PolledStream>> own_streams;
-  // Where the model is split: the coordinator's part is taken to compute at this rate.
+  // Split models: the server part, and the rate at which the coordinator computes it.
   struct Cut {
     std::shared_ptr<const Model> whole, rest;
     MacsPerSecond compute;
-    NodeIndex waits_from =
-        0;  // the first node of the rest that needs the whole batch; past its end if none does
+    NodeIndex waits_from = 0;  // first node of the rest that needs the whole batch; past its end if none does
   };
   std::optional<Cut> cut;
-  // Where devices have models of their own: how their local steps go.
-  std::optional<OptimiserOptions> gossip;
+  std::optional<OptimiserOptions> gossip;  // of gossip: for the local steps
   std::uint64_t seed = 1;
-  std::size_t threads = 1;                 // of the pool; results do not depend on it
-  TorchDevice device = TorchDevice::kCpu;  // of all passes
+  std::size_t threads = 1;                 // pool size; results do not depend on it
+  TorchDevice device = TorchDevice::kCpu;  // for all passes
 };
 
-// What a simulated device has from round to round. Only what the experiment asks for takes memory: no device keeps weights
-// but its own model, where it has one.
+// What a simulated device keeps from round to round: no weights except its own model, if it has one.
 class SimulatedDevice {
  public:
-  // Options must outlive it, and hold the device's profile and data.
+  // `options` must outlive it and have the device's profile and data.
   SimulatedDevice(const SimulatedFleetOptions& options, DeviceId id);
-
   const DeviceProfile& profile() const { return options_.profiles[id_.value]; }
   const LocalData& data() const { return options_.data[id_.value]; }
 
-  // Samples that arrive over time; null where data lie there from the start.
+  // Null if all samples are there from the start.
   SimulatedStream* stream() { return stream_ ? &stream_->stream : nullptr; }
   const SimulatedStream* stream() const { return stream_ ? &stream_->stream : nullptr; }
-  // What is wrong with a stream of its own.
+  // The error of the device's own stream, if any.
   Status CheckStream() const;
-  // The samples of a round: of its stream those from `first` on, and otherwise the one batch that an assignment asks for.
+  // The samples of a round: from position `first` of its stream, or else the single batch of the assignment.
   RoundSamples Read(const TrainAssignment& assignment, std::int64_t first);
-  // What there is to say of its stream at a round's end, for which it took `count` samples from `first` on.
+  // Reports on its stream at the end of a round, for which it took `count` samples from `first` on.
   void ReportStream(TimePoint end, std::int64_t first, std::int64_t count, DeviceReport& report);
 
-  // Where updates are compressed: it has been asked for one.
+  // To be called before its first update, if updates are compressed.
   void PrepareToCompress();
-  // Bytes on the way for a byte of its last update; of the first, what it should be.
+  // Bytes sent per byte of its last update; before the first one, the expected ratio.
   double push_ratio() const { return push_ratio_; }
   bool compresses() const { return compressor_ != nullptr; }
-  // Puts what the coordinator will see of an update in its place; `seen` is where.
+  // Replaces the update by what the coordinator will decode, stored in `seen`.
   Status Compress(RoundId round, Update& update, std::vector<float>& seen);
 
-  // A model of its own, made when it is first asked for, and ready to go on for this round.
+  // Its own model, created on first use, ready for this round.
   GossipModel& BeginOwn(RoundId round, const SharedWeights& start);
   GossipModel& own() { return *own_; }
-  // The model after the last round that counts; null if there is none.
+  // Its model after the last round that counts; null if there is none.
   const GossipModel* counted_model() const { return counted_.value == 0 ? nullptr : own_.get(); }
   RoundId counted() const { return counted_; }
 
-  // What it remembers is what it has after this round, if that one counts; and it does.
+  // Its state is that after this round, if the round is committed.
   void Answered(RoundId round) { answered_ = round; }
   void CommitRound(RoundId round) {
     if (answered_ == round) counted_ = round;
   }
 
-  std::unique_ptr<StepPlanner>
-      planner;  // of its transfers, once it has been asked; null for one segment each way
+  std::unique_ptr<StepPlanner> planner;  // after the first request; null for one segment each way
 
  private:
   struct Stream {
     SimulatedStream stream;
-    std::optional<ReplayOrder> order;   // of the device's own samples; or
-    std::shared_ptr<PolledStream> own;  // samples of its own
+    std::optional<ReplayOrder> order;   // of the device's own data set; or
+    std::shared_ptr<PolledStream> own;  // the source of its samples
   };
 
   const SimulatedFleetOptions& options_;
@@ -107,40 +100,40 @@ class SimulatedDevice {
   RoundId answered_{0}, counted_{0};
 };
 
-// One device's part in a round or another request: what it is asked, what the clock says of it, and what it trains.
+// A device's part in an order: its work, its times on the clock, and its training.
 struct DevicePart {
   SimulatedDevice* device = nullptr;
   Trouble trouble;
   TrainAssignment assignment;
 
-  // For the clock.
+  // Input of the clock.
   StepWork work;
-  std::int64_t samples = 0;  // to train on, without what others shared: from its stream, if it has one
+  std::int64_t samples = 0;  // training samples, without received ones; of its stream, if any
   StepPlan plan;
-  std::optional<Bytes> answer;          // instead of an update
-  bool bare = false;                    // no weights go to it
-  double push_ratio = 1;                // bytes on the way for a byte of the update
-  std::size_t share = 0;                // samples of its batch that it shares, the first ones
-  std::vector<std::uint32_t> received;  // samples that others shared, as places in the data set
-  Bytes sample_bytes{0};                // of each of those
-  std::vector<std::size_t> steps;       // samples of each, where they have to be told apart
+  std::optional<Bytes> answer;          // bytes of the answer, if it is not an update
+  bool bare = false;                    // no weights are sent to it
+  double push_ratio = 1;                // bytes sent per byte of the update
+  std::size_t share = 0;                // number of samples of its batch, the first ones, that it shares
+  std::vector<std::uint32_t> received;  // received shared samples, as indices in the data set
+  Bytes sample_bytes{0};                // of one shared sample
+  std::vector<std::size_t> steps;       // samples of each step, where needed
   std::vector<DeviceTask::Crossing> crossings;
 
-  // From the clock.
+  // Output of the clock.
   DeviceTask task;
-  Duration stream_wait{0};               // from its first weights to its work's beginning
-  std::unique_ptr<SubnetworkWalk> walk;  // where devices choose what they train
+  Duration stream_wait{0};               // from the arrival of its first weights to the beginning of its work
+  std::unique_ptr<SubnetworkWalk> walk;  // if devices choose sub-networks
   DeviceTimes times;
-  std::int64_t first = 0;  // the first sample that it took from its stream
+  std::int64_t first = 0;  // first sample that it took from its stream
 
-  // From its training.
-  std::vector<std::uint32_t> shared;  // the samples that it shares, as places in the data set
+  // Output of its training.
+  std::vector<std::uint32_t> shared;  // the samples that it shares, as indices in the data set
 
-  // Where devices have models of their own (gossip_round.h).
-  std::vector<std::size_t> peers;  // parts of those it meets, in the order of its meetings
-  bool computes = false;           // it gets to the end of its local steps
-  bool sends = false;              // what it sends gets there
-  bool stays = false;              // it is still there for the average
+  // Gossip (gossip_round.h).
+  std::vector<std::size_t> peers;  // parts of its neighbours, in the order of `neighbours`
+  bool computes = false;           // it completes its local steps
+  bool sends = false;              // its messages arrive
+  bool stays = false;              // it is still present for the average
   bool sound = false;              // its training gave a model
 
   bool streams() const { return device->stream() != nullptr && assignment.epochs == 0; }
@@ -151,7 +144,6 @@ struct DevicePart {
   Bytes bytes_shared() const { return Bytes{static_cast<std::int64_t>(share) * sample_bytes.value}; }
 };
 
-// Weights or an update of this model, whole.
 Bytes BytesOf(const Model& model);
 
 }  // namespace tributary::inline simulated

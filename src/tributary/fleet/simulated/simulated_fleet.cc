@@ -9,8 +9,7 @@
 namespace tributary::inline simulated {
 namespace {
 
-// An answer without weights: a few numbers.
-constexpr Bytes kSmallMessage{256};
+constexpr Bytes kSmallMessage{256};  // an answer without weights
 
 SimulatedFleetOptions WithSamples(SimulatedFleetOptions options) {
   TRIBUTARY_CHECK(options.profiles.size() == options.data.size());
@@ -65,7 +64,7 @@ std::vector<DevicePart> SimulatedFleet::PartsOf(const WorkOrder& order) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     DevicePart& part = parts[i];
     part.device = &devices_[order.participants[i].value];
-    double passes = 0;  // forward, over samples
+    double passes = 0;  // forward, in samples
     part.answer = kSmallMessage;
     if (calibrate != nullptr) {
       passes = static_cast<double>(calibrate->steps) * static_cast<double>(calibrate->batch);
@@ -113,7 +112,7 @@ StatusOr<RoundReport> SimulatedFleet::Close() {
   if (!trains || !options_.gossip) {
     for (DevicePart& part : open.parts) {
       CloseAt(times.end, part.times);
-      // Plans follow training alone.
+      // Only training updates plans.
       report.devices.push_back(trains ? clock_.Report(times, part)
                                       : ReportOf(part.times, Duration(0), Duration(0), times));
     }
@@ -139,7 +138,7 @@ Status SimulatedFleet::Train(Open& open, RoundReport& report) {
     for (DevicePart& part : open.parts) {
       SimulatedStream* const stream = part.device->stream();
       if (stream == nullptr || !part.times.compute_end) continue;
-      // A device that would begin after the order's end is told before it does.
+      // A device that would begin after the order's end is told before.
       const TimePoint begin = part.times.parts[0].begin + part.stream_wait;
       if (begin <= report.end) part.first = stream->Take(part.samples, begin);
     }
@@ -186,7 +185,7 @@ Status SimulatedFleet::Evaluate(Open& open, RoundReport& report) {
                                threads_.worker(thread).Evaluate(assignment, open.order.weights, data));
     return OkStatus();
   }));
-  // In the order of the participants, not of the threads: the same bits each time.
+  // In the order of the participants, not of the threads, for identical bits.
   for (const EvaluationTotals& device : each) report.totals += device;
   return OkStatus();
 }
@@ -194,7 +193,7 @@ Status SimulatedFleet::Evaluate(Open& open, RoundReport& report) {
 Status SimulatedFleet::Calibrate(Open& open, RoundReport& report) {
   const auto& assignment = std::get<CalibrateAssignment>(open.order.work);
   report.moments = Moments(options_.training.model->statistics.size);
-  constexpr std::size_t kAtOnce = 32;  // so that memory does not grow with the fleet
+  constexpr std::size_t kAtOnce = 32;  // bounds memory
   for (std::size_t begin = 0; begin < open.parts.size(); begin += kAtOnce) {
     const auto some = std::span(open.parts).subspan(begin, std::min(kAtOnce, open.parts.size() - begin));
     std::vector<std::optional<Moments>> each(some.size());

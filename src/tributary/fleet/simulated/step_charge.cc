@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/fleet/simulated/event_queue.h"
@@ -9,23 +10,18 @@
 namespace tributary::inline simulated {
 namespace {
 
-constexpr double kLongest = 9e9;  // what the clock can hold, in seconds
-// Going back through all layers takes the forward pass twice: what a pass is counted by where none is frozen.
-constexpr double kBackward = 2;
-
-struct OutcomeWords {
-  Outcome outcome;
-  const char* reason;
-};
+constexpr double kLongest = 9e9;  // range of the clock, in seconds
+constexpr double kBackward = 2;   // a backward pass through all layers, in forward passes
 
 // In the order of DeviceOutcome.
-constexpr OutcomeWords kOutcomes[] = {{Outcome::kApplied, ""},
-                                      {Outcome::kLate, "it arrived after the round had ended"},
-                                      {Outcome::kLost, "it was not there"},
-                                      {Outcome::kLost, "it vanished"},
-                                      {Outcome::kCrashed, "it broke off in the middle of its upload"},
-                                      {Outcome::kLost, "its update was lost on the way"},
-                                      {Outcome::kLost, "it never finished"}};
+constexpr std::pair<Outcome, const char*> kOutcomes[] = {
+    {Outcome::kApplied, ""},
+    {Outcome::kLate, "it arrived after the round had ended"},
+    {Outcome::kLost, "it was not there"},
+    {Outcome::kLost, "it vanished"},
+    {Outcome::kCrashed, "it stopped in the middle of its upload"},
+    {Outcome::kLost, "its update was lost on the way"},
+    {Outcome::kLost, "it never finished"}};
 static_assert(std::size(kOutcomes) == static_cast<std::size_t>(DeviceOutcome::kStuck) + 1);
 
 Duration Total(std::span<const Busy> intervals) {
@@ -34,7 +30,7 @@ Duration Total(std::span<const Busy> intervals) {
   return total;
 }
 
-// The time in which there is at least one.
+// The time covered by at least one interval.
 Duration Covered(std::vector<Busy> intervals) {
   std::ranges::sort(intervals, {}, &Busy::begin);
   Duration covered{0};
@@ -46,7 +42,7 @@ Duration Covered(std::vector<Busy> intervals) {
   return covered;
 }
 
-constexpr double kForward = 1.0 / 3;  // of a step; going back takes twice as long
+constexpr double kForward = 1.0 / 3;  // of a step; the backward pass takes twice as long
 
 }  // namespace
 
@@ -87,7 +83,7 @@ void SegmentTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes,
 }
 
 std::vector<Duration> PartsOf(const StepCosts& costs, const StepPlan& plan) {
-  std::vector<double> ends;  // of the parts, one after the other
+  std::vector<double> ends;  // of the parts, cumulative
   double until = 0;
   for (const LayerRun& run : plan.pull) ends.push_back(until += SumOver(run, costs.forward));
   until += costs.between;
@@ -107,13 +103,12 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
                               const DeviceTask& task, const StepCosts& costs) {
   StepObservation seen;
   const auto moves = [](const std::vector<Busy>& messages, const std::vector<Bytes>& sizes, auto& out) {
-    for (std::size_t i = 0; i < messages.size(); ++i) {
+    for (std::size_t i = 0; i < messages.size(); ++i)
       out.push_back({1, static_cast<double>(sizes[i].value), ToSeconds(messages[i].end - messages[i].begin)});
-    }
   };
   moves(times.pulls, task.pull, seen.pulls);
   moves(times.pushes, task.push, seen.pushes);
-  // A device times each layer; here a part's time is its layers' in proportion to what they should take.
+  // A device times each layer; here a part's time is divided in proportion to the layers' expected times.
   seen.forward = costs.forward;
   seen.backward = costs.backward;
   const auto stretch = [&](const LayerRun& run, double extra, Duration taken, std::vector<double>& layers) {
@@ -127,7 +122,7 @@ StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, co
     return times.parts[part].end - times.parts[part].begin - (part == 0 ? stream_wait : Duration(0));
   };
   for (std::size_t i = 0; i < plan.pull.size(); ++i) stretch(plan.pull[i], 0, taken(i), seen.forward);
-  // Where a network is cut, what lies between has parts of its own; otherwise it is in the first of the push's.
+  // With crossings the middle has its own parts; otherwise it is in the first part of the push.
   const std::size_t middle = times.parts.size() - plan.pull.size() - plan.push.size();
   for (std::size_t i = 0; i < middle; ++i) seen.between += ToSeconds(taken(plan.pull.size() + i));
   for (std::size_t i = 0; i < plan.push.size(); ++i) {
@@ -151,7 +146,7 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
   std::vector<Busy> parts = times.parts;
   if (!parts.empty()) parts[0].begin = std::min(parts[0].begin + stream_wait, parts[0].end);
   parts = until_end(std::move(parts));
-  // What comes and goes over a cut is neither weights nor update, but the link's time all the same.
+  // Crossings are neither weights nor update, but take the link's time all the same.
   const auto with = [&](std::vector<Busy> some, const std::vector<Busy>& more) {
     some.insert(some.end(), more.begin(), more.end());
     return until_end(std::move(some));
@@ -166,10 +161,7 @@ DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration b
   report.pull = Total(pulls);
   report.compute = Total(parts);
   report.push = Total(pushes);
-  std::vector<Busy> all = pulls;
-  all.insert(all.end(), parts.begin(), parts.end());
-  all.insert(all.end(), pushes.begin(), pushes.end());
-  const Duration covered = Covered(std::move(all));
+  const Duration covered = Covered(with(with(pulls, parts), pushes));
   report.hidden = report.pull + report.compute + report.push - covered;
   report.wait = round.end - round.begin - covered;
   const Duration forward = Total(std::span(parts).first(std::min(parts.size(), times.pulls.size())));

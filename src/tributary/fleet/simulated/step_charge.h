@@ -14,23 +14,23 @@
 
 namespace tributary::inline simulated {
 
-// What a device computes in its part of a round, in samples.
+// A device's computation in a round, in samples.
 struct StepWork {
-  double first = 0;   // of its first pass, forward
-  double last = 0;    // of its last pass, back
-  double passes = 0;  // over all of them: a pass forward counts once, a pass back twice
+  double first = 0;   // in the first forward pass
+  double last = 0;    // in the last backward pass
+  double passes = 0;  // total: a forward pass counts once, a backward pass twice
   double slow = 1;    // factor on its time
 };
 
-// What the charged network costs a device.
+// The costs of the charged network on a device.
 class StepCharge {
  public:
   explicit StepCharge(const Model& charged);
 
-  // Of a pass, of which a sample's training is three: of all units forward, and less where some are frozen.
+  // Cost of a pass; training a sample takes three. All units forward, less where some are frozen.
   double macs() const { return pass_macs_; }
   const std::shared_ptr<const std::vector<std::int64_t>>& unit_bytes() const { return unit_bytes_; }
-  // As the profile promises, when no other device uses the servers.
+  // According to the profile, when no other device uses the servers.
   StepCosts Costs(const DeviceProfile& profile, const StepWork& work) const;
   // One segment each way.
   StepPlan Whole() const;
@@ -41,59 +41,58 @@ class StepCharge {
   std::shared_ptr<const std::vector<std::int64_t>> unit_bytes_;
 };
 
-// A device's part in a round as a task for the clock, and what the clock says as what a real device would have seen.
+// Convert a device's part into a task for the clock, and its times into what a real device would measure.
 
-// Fills in the segments of the pull and the push.
 void SegmentTask(const StepPlan& plan, std::span<const std::int64_t> unit_bytes, DeviceTask& task);
-// How long each part of the computation takes on a free processor: for the pull's segments, then for the push's. They
-// add up to what all of it takes, to the nanosecond; empty if that is longer than the clock goes.
+// Duration of each part of the computation at the full rate: for the pull's segments, then the push's. They
+// add up to the total to the nanosecond; empty if that exceeds the clock's range.
 std::vector<Duration> PartsOf(const StepCosts& costs, const StepPlan& plan);
-// Of a step that was brought to its end.
+// For a completed step.
 StepObservation ObservationOf(const DeviceTimes& times, Duration stream_wait, const StepPlan& plan,
                               const DeviceTask& task, const StepCosts& costs);
 
-// A device's time from the round's start to its end, divided into what it did; what it would have done after the end
-// does not count. `between` is what it computes between its first pass forward and its last pass back.
+// Divides a device's time from the round's start to its end by activity; anything after the end does not
+// count. `between`: computation between its first forward and its last backward pass.
 DeviceReport ReportOf(const DeviceTimes& times, Duration stream_wait, Duration between, const Busy& round);
 
-// A device's steps on the virtual clock, where each may train another part of the network. What a step trains is decided when
-// it begins: the best that is done, as the device's availability goes on, within its slot (StepSlot). So if
-// something fits at every step, the last one ends in time.
+// A device's steps on the virtual clock, where each may train another sub-network. The choice is made when a
+// step begins: the best sub-network that finishes within the step's slot (StepSlot) at the device's
+// availability. If something fits at every step, the last step ends in time.
 //
-// Computing is divided as without choices (DeviceTask): a part for each segment of the pull, then one for each of the push,
-// the first of which has everything between the first pass forward and the last one back. A sub-network's cost is taken to
-// be the same share of each layer's.
+// The computation has the parts of DeviceTask: one per segment of the pull, then one per segment of the push;
+// the first of the latter includes everything between the first forward and the last backward pass. A
+// sub-network's cost is taken as the same fraction of every layer's cost.
 class SubnetworkWalk {
  public:
   struct Work {
-    StepCosts costs;              // of the whole network, on a free processor
-    std::vector<double> seconds;  // likewise, of each step; at least one
+    StepCosts costs;              // of the whole network, at the full rate
+    std::vector<double> seconds;  // of each step, of the whole network at the full rate; at least one
     StepPlan plan;
-    TimePoint until{0};  // when computing has to be done
+    TimePoint until{0};  // end of the time for computing
   };
 
-  // What it refers to must outlive it.
+  // References must outlive it.
   SubnetworkWalk(const Availability& availability, Work work, RoundChoice choice)
       : availability_(availability), work_(std::move(work)), choice_(std::move(choice)) {}
 
-  // When this part is done if it begins at this moment, or kNever; each is asked for once, in order.
+  // When this part is done if it begins at `begin`, or kNever; called once per part, in order.
   TimePoint Part(std::size_t part, TimePoint begin);
 
   const RoundChoice& choice() const { return choice_; }
-  // What lay between the first pass forward and the last one back.
+  // Time between the first forward and the last backward pass.
   Duration between() const { return between_; }
 
  private:
-  // Decides what the next step trains, which begins at this moment; as a share of the whole network's cost.
+  // Chooses the next step's sub-network; returns its fraction of the whole network's cost.
   double Decide(TimePoint begin);
   TimePoint Finish(TimePoint begin, double seconds) const;
-  // From the first pass back to the last pass forward.
+  // From the first backward pass to the last forward pass.
   TimePoint Middle(TimePoint begin);
 
   const Availability& availability_;
   const Work work_;
   RoundChoice choice_;
-  double share_ = 1;  // of the step that is under way
+  double share_ = 1;  // cost fraction of the current step
   Duration between_{0};
 };
 
