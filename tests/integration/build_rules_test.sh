@@ -56,6 +56,7 @@ accepted store/comparison.cc '// struct Status {};
 const char* text = R"(namespace tributary { struct Status {}; })"; namespace tributary::inline store::other { struct Status {}; }'
 accepted store/comparison.cc 'namespace tributary::inline store { struct Status {};  // Second definition: a reason
 }'
+refused base/clock.cc 'auto few = many | std::views::take(3);' 'base/clock.cc:.* uses std::views'
 refused base/clock.cc 'std::mutex mutex;' 'base/clock.cc:.* uses std::mutex'
 refused base/clock.h 'inline void F() { std::lock_guard lock(m); }' 'base/clock.h:.* uses std::lock_guard'
 accepted base/clock.cc 'std::shared_mutex mutex;  // Unchecked lock: a reason'

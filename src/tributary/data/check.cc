@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <ranges>
+#include <span>
 #include <unordered_map>
 
 #include "tributary/base/file.h"
@@ -140,7 +140,8 @@ constexpr std::size_t kMostSizesShown = 5;
 constexpr std::size_t kMostClassesShown = 8;
 
 std::string Listed(const std::vector<std::string>& items, std::size_t most) {
-  const std::string text = fmt::format("{}", fmt::join(items | std::views::take(most), ", "));
+  const std::string text =
+      fmt::format("{}", fmt::join(std::span(items).first(std::min(most, items.size())), ", "));
   return items.size() > most ? fmt::format("{} and {} more", text, items.size() - most) : text;
 }
 

@@ -9,9 +9,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <ranges>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tributary/base/check.h"
 #include "tributary/policy/compression/float_bits.h"
@@ -172,7 +173,8 @@ StatusOr<TypeInfo> FindType(std::string_view descr) {
     return Corrupt(
         fmt::format("the values are '{}'; multi-byte values must be little-endian, '<{}'", descr, info.code));
   }
-  const auto names = kTypes | std::views::transform(&TypeInfo::name);
+  std::vector<std::string_view> names;
+  for (const TypeInfo& info : kTypes) names.push_back(info.name);
   return Corrupt(
       fmt::format("the values are of type '{}'; what can be read is {}", descr, fmt::join(names, ", ")));
 }
