@@ -80,7 +80,7 @@ function(tributary_folder path)
     endforeach()
     if(ARG_PRECOMPILE)
       target_precompile_headers(${name}_test PRIVATE ${ARG_PRECOMPILE})
-    elseif(TRIBUTARY_SANITIZE)  # With -O3 GCC 12 warns of what is in them.
+    else()
       target_precompile_headers(${name}_test REUSE_FROM tributary_test_headers)
     endif()
     foreach(test IN LISTS ARG_TESTS)
