@@ -65,7 +65,7 @@ TEST(AggregationReader, TheUsualRuleIsNotWritten) {
 TEST(AggregationReader, RefusesInWords) {
   EXPECT_EQ(RefusalOfLines("[aggregation]\nrule = \"trimed-mean\"\n"),
             "e.toml:17: aggregation.rule: unknown aggregation rule 'trimed-mean'; did you mean "
-            "'trimmed-mean'? Known: mean, trimmed-mean");
+            "'trimmed-mean'? Known: mean, trimmed-mean, median, multi-krum, centred-clipping");
   EXPECT_EQ(RefusalOfLines("[aggregation]\ntrim = 0.2\n"),
             "e.toml:17: aggregation.trim is only valid with rule = \"trimmed-mean\"");
   EXPECT_EQ(RefusalOfLines("[aggregation]\nrule = \"trimmed-mean\"\ntrim = 0.6\n"),
@@ -110,7 +110,7 @@ TEST(AggregationReader, RulesOfAProgramMayShareKeys) {
   EXPECT_EQ(refusal("rule = \"trimmed-mean\"\nlevel = 3\n"),
             "e.toml:18: aggregation.level is only valid with rule = \"mine\"");
   EXPECT_EQ(refusal("trim = 0.2\n"),
-            "e.toml:17: aggregation.trim is only valid with a rule other than \"mean\"");
+            "e.toml:17: aggregation.trim is only valid with rule = \"trimmed-mean\" or \"mine\"");
 }
 
 TEST(CompressionReader, KeysAreValidWithTheCodecsThatUseThem) {

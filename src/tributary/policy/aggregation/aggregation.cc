@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "tributary/base/mutex.h"
@@ -34,14 +35,54 @@ const std::vector<std::shared_ptr<const AggregationRule>>& AggregationRules() {
 
 namespace {
 
+constexpr std::size_t kRowElements = 16384;
+
+// Reads the same elements of several updates. Those that no piece has are zero.
+class BlockReader final : public RoundUpdates {
+ public:
+  BlockReader(UpdateStore& store, std::vector<WorkId> works, std::size_t parameters)
+      : store_(store), works_(std::move(works)), parameters_(parameters) {}
+
+  std::size_t size() const override { return works_.size(); }
+
+  Status ForEachBlock(
+      const std::function<void(std::span<const std::span<float>> updates)>& visit) const override {
+    return ForEach(UpdatePart::kParameters, 0, parameters_, [&](auto rows, std::size_t) { visit(rows); });
+  }
+
+  // Visits `count` elements from `offset` on, with the place of each block among them.
+  Status ForEach(
+      UpdatePart part, std::size_t offset, std::size_t count,
+      const std::function<void(std::span<const std::span<float>> updates, std::size_t place)>& visit) const {
+    std::vector<float> block(works_.size() * std::min(kRowElements, count));
+    std::vector<std::span<float>> rows(works_.size());
+    for (std::size_t place = 0; place < count; place += kRowElements) {
+      const std::size_t width = std::min(kRowElements, count - place);
+      std::ranges::fill(block, 0.0F);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i] = std::span(block).subspan(i * width, width);
+        TRIBUTARY_RETURN_IF_ERROR(store_.Read(works_[i], part, offset + place, rows[i]));
+      }
+      visit(rows, place);
+    }
+    return OkStatus();
+  }
+
+ private:
+  UpdateStore& store_;
+  const std::vector<WorkId> works_;
+  const std::size_t parameters_;
+};
+
 class StoredAggregator final : public Aggregator {
  public:
-  StoredAggregator(const AggregationScene& scene, CombineUpdates combine)
-      : model_(scene.model), store_(scene.store), combine_(std::move(combine)) {}
+  StoredAggregator(const AggregationScene& scene, InspectUpdates inspect)
+      : model_(scene.model), store_(scene.store), inspect_(std::move(inspect)) {}
 
   void Begin(double expected_weight) override {
     const MutexLock lock(mutex_);
     expected_weight_ = expected_weight;
+    found_.reset();
     for (const auto& [work, update] : std::exchange(updates_, {})) store_.Remove(work);
   }
 
@@ -57,6 +98,7 @@ class StoredAggregator final : public Aggregator {
   Status Commit(WorkId work, double weight) override {
     const MutexLock lock(mutex_);
     updates_[work] = {weight, true};
+    found_.reset();
     return OkStatus();
   }
 
@@ -64,6 +106,7 @@ class StoredAggregator final : public Aggregator {
     store_.Remove(work);
     const MutexLock lock(mutex_);
     updates_.erase(work);
+    found_.reset();
     return OkStatus();
   }
 
@@ -95,14 +138,14 @@ class StoredAggregator final : public Aggregator {
       weights.push_back(update.weight);
     }
     if (works.empty()) return Unavailable("no device's update can be used");
-    std::vector<float> block(works.size() * values.size(), 0.0F);
-    std::vector<std::span<float>> rows;
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      rows.push_back(std::span(block).subspan(i * values.size(), values.size()));
-      TRIBUTARY_RETURN_IF_ERROR(store_.Read(works[i], part, offset, rows.back()));
+    const BlockReader reader(store_, std::move(works), model_.parameters.size);
+    if (!found_) {
+      TRIBUTARY_ASSIGN_OR_RETURN(found_, inspect_(reader));
     }
-    combine_(rows, weights, values);
-    return OkStatus();
+    const CombineUpdates& combine = part == UpdatePart::kParameters ? found_->parameters : found_->statistics;
+    return reader.ForEach(part, offset, values.size(), [&](auto rows, std::size_t place) {
+      combine(rows, weights, values.subspan(place, rows.front().size()));
+    });
   }
 
  private:
@@ -124,8 +167,9 @@ class StoredAggregator final : public Aggregator {
 
   const Model& model_;
   UpdateStore& store_;
-  const CombineUpdates combine_;
+  const InspectUpdates inspect_;
   mutable Mutex mutex_;
+  mutable std::optional<RoundCombination> found_ TRIBUTARY_GUARDED_BY(mutex_);  // in this round
   double expected_weight_ TRIBUTARY_GUARDED_BY(mutex_) = 1;
   std::map<WorkId, StoredUpdate> updates_ TRIBUTARY_GUARDED_BY(mutex_);
 };
@@ -133,7 +177,14 @@ class StoredAggregator final : public Aggregator {
 }  // namespace
 
 std::unique_ptr<Aggregator> MakeStoredAggregator(const AggregationScene& scene, CombineUpdates combine) {
-  return std::make_unique<StoredAggregator>(scene, std::move(combine));
+  return MakeStoredAggregator(
+      scene, [combine = std::move(combine)](const RoundUpdates&) -> StatusOr<RoundCombination> {
+        return RoundCombination{combine, combine};
+      });
+}
+
+std::unique_ptr<Aggregator> MakeStoredAggregator(const AggregationScene& scene, InspectUpdates inspect) {
+  return std::make_unique<StoredAggregator>(scene, std::move(inspect));
 }
 
 }  // namespace tributary::inline policy

@@ -70,4 +70,28 @@ using CombineUpdates = std::function<void(std::span<const std::span<float>> upda
 // is as many floats as updates times a block's elements.
 std::unique_ptr<Aggregator> MakeStoredAggregator(const AggregationScene& scene, CombineUpdates combine);
 
+// The committed updates of a round, for rules that depend on whole updates: on their norms or distances.
+class RoundUpdates {
+ public:
+  virtual ~RoundUpdates() = default;
+
+  virtual std::size_t size() const = 0;  // at least one
+  // Visits the parameters in order, in blocks of at most 16,384 elements: one row per update, in the order of their work
+  // items. Rows may be overwritten. Every call reads all updates from the store.
+  virtual Status ForEachBlock(
+      const std::function<void(std::span<const std::span<float>> updates)>& visit) const = 0;
+};
+
+// What a rule found out from whole updates: how it combines the elements of this round.
+struct RoundCombination {
+  CombineUpdates parameters;
+  CombineUpdates statistics;
+};
+
+// Called once a round, before its first element is reported. Nothing is kept from round to round, so a run that is resumed
+// gives the same bits.
+using InspectUpdates = std::function<StatusOr<RoundCombination>(const RoundUpdates&)>;
+
+std::unique_ptr<Aggregator> MakeStoredAggregator(const AggregationScene& scene, InspectUpdates inspect);
+
 }  // namespace tributary::inline policy

@@ -1,39 +1,18 @@
-#include <algorithm>
-#include <cmath>
-
 #include "tributary/policy/aggregation/aggregation.h"
+#include "tributary/policy/aggregation/rows.h"
 
 namespace tributary::inline policy {
 namespace {
 
-// The smaller of two rows goes to the first, element by element.
-void Order(std::span<float> first, std::span<float> second) {
-  float* __restrict a = first.data();
-  float* __restrict b = second.data();
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const float low = b[i] < a[i] ? b[i] : a[i];
-    const float high = b[i] < a[i] ? a[i] : b[i];
-    a[i] = low;
-    b[i] = high;
-  }
-}
-
 void TrimmedMean(double trim, std::span<const std::span<float>> rows, std::span<float> out) {
   const std::size_t n = rows.size();
-  // A fleet too small for a whole one still loses one at each end; a tenth of 30 is 3, although 0.1 · 30 is above it.
-  const auto share = static_cast<std::size_t>(std::ceil(trim * static_cast<double>(n) * (1 - 1e-12)));
-  const std::size_t cut = std::min(share, (n - 1) / 2);
+  const std::size_t cut = ShareOf(trim, n);
   // The smallest of those that are left sink to the front and the largest rise to the back, whole rows at a time.
   for (std::size_t done = 0; done < cut; ++done) {
-    for (std::size_t i = n - done - 1; i > done; --i) Order(rows[i - 1], rows[i]);
-    for (std::size_t i = done + 1; i + 1 < n - done; ++i) Order(rows[i], rows[i + 1]);
+    for (std::size_t i = n - done - 1; i > done; --i) OrderRows(rows[i - 1], rows[i]);
+    for (std::size_t i = done + 1; i + 1 < n - done; ++i) OrderRows(rows[i], rows[i + 1]);
   }
-  const auto kept = rows.subspan(cut, n - 2 * cut);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    double sum = 0;
-    for (const std::span<float> row : kept) sum += static_cast<double>(row[i]);
-    out[i] = static_cast<float>(sum / static_cast<double>(kept.size()));
-  }
+  MeanOfRows(rows.subspan(cut, n - 2 * cut), out);
 }
 
 }  // namespace
