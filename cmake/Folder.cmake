@@ -32,7 +32,7 @@ function(tributary_folder path)
   endforeach()
   tributary_register(${CMAKE_CURRENT_SOURCE_DIR} ${ARG_SOURCES} ${ARG_TESTS} ${ARG_FUZZERS})
   add_library(tributary_${name} STATIC ${ARG_SOURCES})
-  if(TRIBUTARY_UNITY AND NOT path MATCHES "^(plot|reproduce)$")  # Their local names repeat.
+  if(TRIBUTARY_UNITY AND NOT path STREQUAL "plot")  # Its local names repeat.
     # Ten files as one, so that headers are parsed less often. With `quick` each stands on its own.
     set_target_properties(tributary_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -86,8 +86,8 @@ refused "row 0, column 0 of the features is nan" partition --features nan.npy --
 refused "speed of worker 1 is 0" $base --speeds 1,0
 refused "speed of worker 0 is -1" $base --speeds=-1,1
 refused "speed of worker 1 is inf" $base --speeds 1,inf
-refused "'x', speed 2" $base --speeds 1,x
-refused "'', speed 2" $base --speeds 1,
+refused "'x', number 2 of the list" $base --speeds 1,x
+refused "'', number 2 of the list" $base --speeds 1,
 refused "worker 1 of speed 1.*would get none" $base --speeds 1000,1
 refused "2 workers for 1 sample" partition --features one.npy --labels one_label.npy --speeds 1,1 --out parts.json
 refused "did you mean 'submodular'" $base --speeds 1,1 --method submodula
