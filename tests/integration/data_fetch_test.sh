@@ -69,7 +69,7 @@ rm got.bin
 refused 'redirects more than 5 times' redirect/6/served.bin $md5
 refused 'allowed: addresses that begin with http' away/served.bin $md5
 # What is not what was published; what is too large, also without saying so; what is not there.
-refused "has the MD5 $md5, and 0000" served.bin 00000000000000000000000000000000
+refused "has the MD5 $md5, but 0000" served.bin 00000000000000000000000000000000
 [ ! -e got.bin.part ] || fail "wrong bytes were kept"
 refused 'is larger than 1.00 MB' served.bin $md5 1000000
 rm -f got.bin.part
