@@ -261,7 +261,7 @@ TEST_F(HarnessTest, MakesTheGridFirstAndHandsItsResultsToAllOthers) {
   ASSERT_TRUE(Run().ok());
   EXPECT_EQ(made_, (Names{"slow-3"}));  // The kept result of the grid will do.
   options_.seeds = {2, 3};
-  EXPECT_EQ(Run().status().message(), "a grid is run with seed 1, and that is not among the seeds");
+  EXPECT_EQ(Run().status().message(), "a grid needs seed 1, which is not among the seeds");
 }
 
 TEST_F(HarnessTest, ShardsAreMergedIntoWhatOneRunHas) {
