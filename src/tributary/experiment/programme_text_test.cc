@@ -42,8 +42,8 @@ TEST(ParseRateSteps, SaysWhatIsAllowed) {
   refused("hold:-1:1s", "factor");
   refused("sine:2:1s", "amplitude");
   refused("drift:1:2", "drift needs a length");
-  refused("stop,hold:1:1s", "without end");
-  refused("stop,repeat", "without end");
+  refused("stop,hold:1:1s", "endless");
+  refused("stop,repeat", "endless");
 }
 
 }  // namespace

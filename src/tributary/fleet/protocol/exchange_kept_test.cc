@@ -40,7 +40,8 @@ TEST_F(KeptExchangeTest, ReportsWhatWasChosen) {
 
 TEST_F(KeptExchangeTest, RefusesWhatThereIsNotToChoose) {
   ChooseFrom(4);
-  EXPECT_NE(Round("a", TrainedShare{0.25, {3, 4, 1}}).message().find("choice 4 of 4"), std::string::npos);
+  EXPECT_NE(Round("a", TrainedShare{0.25, {3, 4, 1}}).message().find("sub-network 4; the menu has 4"),
+            std::string::npos);
   EXPECT_NE(Round("b", std::nullopt).message().find("does not say how much"), std::string::npos);
   EXPECT_FALSE(Round("c", TrainedShare{0.25, {}}).ok());
   ChooseFrom(0);

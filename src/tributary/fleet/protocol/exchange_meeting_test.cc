@@ -459,11 +459,9 @@ TEST_F(MeetingTest, RefusesWhatNobodyAskedToBeRelayed) {
             std::string::npos);
   ASSERT_TRUE(devices_[0]->Send(Relay{id, DeviceId{3}, 0, 8}).ok());
   ASSERT_TRUE(devices_[3]->Expect<Relay>());
-  EXPECT_NE(devices_[3]
-                ->Send(Relayed{id, DeviceId{0}, 0, 1}, Some(12, 1))
-                .message()
-                .find("relays 12 bytes, where 8"),
-            std::string::npos);
+  EXPECT_NE(
+      devices_[3]->Send(Relayed{id, DeviceId{0}, 0, 1}, Some(12, 1)).message().find("relays 12 bytes; 8"),
+      std::string::npos);
   devices_[1]->HangUp();
   devices_[3]->HangUp();
   for (const std::size_t i : {0, 2}) ASSERT_TRUE(AnswerMeeting(i, {}).ok());

@@ -482,7 +482,8 @@ TEST_F(SplitExchangeTest, BelievesLabelCountsThatAddUp) {
   };
   EXPECT_TRUE(join("a", {4, 6}).ok());
   EXPECT_EQ(exchange_->members()[0].profile.label_counts, (std::vector<std::int64_t>{4, 6}));
-  EXPECT_NE(join("b", {4, 5}).message().find("10 samples, and counts 9 of 2 classes"), std::string::npos);
+  EXPECT_NE(join("b", {4, 5}).message().find("10 samples, but label counts for 9 samples of 2 classes"),
+            std::string::npos);
   EXPECT_FALSE(join("c", {10}).ok());
   EXPECT_TRUE(join("d", {}).ok());
 }
