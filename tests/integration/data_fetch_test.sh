@@ -89,7 +89,7 @@ mkdir -p mirror
 for name in train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz; do
   head -c 1000 /dev/urandom >mirror/$name
 done
-expect_error 'has the MD5 [0-9a-f]{32}, and 8d4fb7e6c68d591d4c3dfef9ec88bf0d was published' \
+expect_error 'has the MD5 [0-9a-f]{32}, but 8d4fb7e6c68d591d4c3dfef9ec88bf0d was published' \
   data fetch fashion-mnist --data-dir data --from "$at/mirror"
 [ -z "$(ls data/fashion-mnist)" ] || fail "something of a wrong mirror was kept: $(ls data/fashion-mnist)"
 expect_error 'no folder given' data fetch cifar10
