@@ -14,6 +14,7 @@
 #include "tributary/base/json_reader.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/model/safetensors_header.h"
+#include "tributary/policy/trust/trust.h"
 #include "tributary/telemetry/digest.h"
 
 namespace tributary::inline coordinator {
@@ -27,6 +28,9 @@ constexpr std::int64_t kMostEpochNumbers = 12 * kMostDevices;
 // More than the largest checkpoint allowed has brackets, keys and values.
 constexpr std::int64_t kMostParts = 13 * kMostDevices + kMostEpochNumbers;
 
+// Above that of any update that is accepted.
+constexpr double kLargestNorm = 1e30;
+
 // What JSON's types do not say. One check for writing and for reading, so that nothing is written that is not read.
 std::string FaultOf(const Checkpoint& checkpoint) {
   const auto& accuracy = checkpoint.progress.accuracy;
@@ -35,6 +39,10 @@ std::string FaultOf(const Checkpoint& checkpoint) {
   if (checkpoint.log_bytes > kLargestSigned) return "its log is longer than any file";
   if (checkpoint.members.size() > static_cast<std::size_t>(kMostDevices))
     return fmt::format("it has more than {} members", kMostDevices);
+  const std::vector<double>& norms = checkpoint.progress.norms;
+  if (norms.size() > NormHistory::kRounds) return "it has norms of too many rounds";
+  if (!std::ranges::all_of(norms, [](double norm) { return norm >= 0 && norm <= kLargestNorm; }))
+    return "one of its norms cannot be that of an update";
   const EpochState& epoch = checkpoint.progress.epoch;
   if (epoch.number > 0) {
     if (epoch.began > checkpoint.progress.round) return "its epoch begins after its last round";
@@ -114,6 +122,9 @@ StatusOr<RunProgress> ReadProgress(const JsonValue& root) {
   if (progress.unapplied_rounds > progress.round)
     return Corrupt("it has more rounds that were not applied than rounds");
   TRIBUTARY_ASSIGN_OR_RETURN(progress.optimiser_steps, root.Count("optimiser_steps"));
+  if (root.Has("norms")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(progress.norms, root.Numbers("norms"));
+  }
   if (const auto epoch = root.Find("epoch")) {
     TRIBUTARY_ASSIGN_OR_RETURN(progress.epoch, ReadEpoch(*epoch));
   }
@@ -207,6 +218,7 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
                {"members", std::move(members)},
                {"experiment", checkpoint.experiment}};
   if (progress.accuracy) root["accuracy"] = *progress.accuracy;
+  if (!progress.norms.empty()) root["norms"] = progress.norms;
   if (const EpochState& epoch = progress.epoch; epoch.number > 0) {
     std::vector<std::int64_t> counts;
     for (const auto& each : epoch.problem.label_counts) counts.insert(counts.end(), each.begin(), each.end());

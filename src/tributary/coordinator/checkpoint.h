@@ -32,7 +32,8 @@ struct RunProgress {
   std::uint64_t unapplied_rounds = 0;  // in all
   std::optional<double> accuracy;      // of these weights, from 0 to 1, where they were evaluated
   std::uint64_t optimiser_steps = 0;
-  EpochState epoch;  // of a method that plans its samples
+  EpochState epoch;           // of a method that plans its samples
+  std::vector<double> norms;  // of updates, as NormHistory has them
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 

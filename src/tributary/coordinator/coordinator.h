@@ -17,6 +17,8 @@
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/update_journal.h"
 #include "tributary/model/model.h"
+#include "tributary/policy/trust/limited_sink.h"
+#include "tributary/policy/trust/trust.h"
 #include "tributary/telemetry/sink.h"
 
 namespace tributary::inline coordinator {
@@ -110,6 +112,12 @@ class Coordinator {
   Status RunRound(RoundId round);
   // How many samples each participant takes; none where it is the same for all.
   std::vector<std::size_t> BatchesFor(const WorkOrder& order) const;
+  // Begins the round's aggregate, and with it the limits of what one device may add.
+  void BeginAggregate(const WorkOrder& request);
+  // The longest update, as a multiple of the usual norm; 0 for no limit.
+  double Clip() const;
+  // Reports what the limits did, and learns from the norms. False if the updates are too unlike each other to be applied.
+  bool JudgeUpdates(RoundId round, RoundReport& report);
   // What the learning rate is multiplied by for a step over what was applied.
   double RateFactorOf(const RoundReport& report) const;
   Status Apply(RoundId round, double rate_factor);
@@ -139,6 +147,8 @@ class Coordinator {
   WeightsVersions versions_;
   UpdateJournal journal_;
   std::unique_ptr<Aggregator> aggregate_;
+  LimitedSink limited_{journal_};
+  NormHistory norms_;
   std::unique_ptr<RoundMethod> method_;
   std::optional<double> accuracy_;
   std::uint64_t fruitless_rounds_ = 0;  // in a row

@@ -29,7 +29,7 @@ OptionList ExperimentKeys(Experiment& experiment, Against& against, const Option
 // Those of its sections. They refer to the experiment, since what is valid depends on other sections.
 using SectionKeys = OptionList(Experiment& experiment, const OptionContext& context);
 SectionKeys GoalKeys, ModelKeys, DataKeys, FleetKeys, TrainKeys, TransferKeys, CompressionKeys, StreamKeys;
-SectionKeys InjectionKeys, SplitKeys, SamplingKeys, DropoutKeys, GossipKeys, AggregationKeys;
+SectionKeys InjectionKeys, SplitKeys, SamplingKeys, DropoutKeys, GossipKeys, AggregationKeys, TrustKeys;
 OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet);
 ValueForm AvailabilityForm(AvailabilityKind& availability, const OptionContext& context);
 

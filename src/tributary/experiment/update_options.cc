@@ -1,4 +1,5 @@
-// [compression] and [aggregation]: what becomes of updates. Both choose from a table of what the program has.
+// [compression], [aggregation] and [trust]: what becomes of updates. The first two choose from a table of what the program
+// has.
 #include <algorithm>
 
 #include "tributary/experiment/forms.h"
@@ -102,6 +103,32 @@ OptionList AggregationKeys(Experiment& e, const OptionContext& context) {
                     " is \"" + rule.name +
                         "\", which cannot tell an element that a device did not train from an element that "
                         "did not change; leave out [dropout], or use rule = \"mean\"");
+    }
+  });
+  return list;
+}
+
+OptionList TrustKeys(Experiment& e, const OptionContext&) {
+  constexpr Range kMultiple{.low = 0, .high = 1e9};
+  TrustOptions& trust = e.trust;
+  OptionList list;
+  list.Add("largest-share", Number(trust.largest_share, kMultiple),
+           "The most that one device may weigh or claim, as a multiple of the median of the devices; 0: no "
+           "limit.");
+  list.Add(
+      "clip", Number(trust.clip, kMultiple),
+      "The longest update, as a multiple of the median norm of the last 16 rounds; longer ones are scaled "
+      "down to it. 0: no limit. Not for the global batches of split learning.");
+  list.Add(
+      "patience", Number(trust.patience, kMultiple),
+      "A device without progress for this multiple of its expected time, and for a minute at least, counts "
+      "as lost for the round; 0: never. Real devices only.");
+  list.Check([&trust](OptionList& mistakes) {
+    for (const double* const multiple : {&trust.largest_share, &trust.clip, &trust.patience}) {
+      if (*multiple == 0 || *multiple >= 1) continue;
+      mistakes.Fail(multiple, " is " + FormatNumber(*multiple) +
+                                  ", and the usual device would be above the limit; allowed: 0 for no limit, "
+                                  "or 1 and more");
     }
   });
   return list;

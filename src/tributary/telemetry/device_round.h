@@ -68,6 +68,9 @@ struct DeviceFinished {
   Bytes relayed;
   // Encoding and decoding updates, which goes on beside its other times. Measured by real devices; simulated ones take 0.
   Duration coding{0};
+  // Whether its update exceeded a limit of [trust] and was lowered to it: its weight, its norm. 0 or 1.
+  std::uint64_t capped = 0;
+  std::uint64_t clipped = 0;
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
 
@@ -85,6 +88,8 @@ struct DeviceFigure {
   const char* page = nullptr;
   int word = -1;       // Its place in what a store keeps of each round (store/device_detail.h).
   bool added = false;  // After the first version: logs without it are read, and say nothing of it.
+  bool rare =
+      false;  // Of what is added: written only if it is not 0, so that other events stay as they were.
 };
 
 // Calls visit(DeviceFigure, pointer to member) for everything an event says of a device, in the order of the event.
@@ -119,6 +124,8 @@ constexpr void VisitDeviceFigures(Visit&& visit) {
   visit(F{.key = "met", .page = "met"}, &D::met);
   visit(F{.key = "bytes_relayed", .adds = Adds::kSum}, &D::relayed);
   visit(F{.key = "coding_ns", .adds = Adds::kSum, .page = "coding_s", .word = 19, .added = true}, &D::coding);
+  visit(F{.key = "capped", .adds = Adds::kSum, .added = true, .rare = true}, &D::capped);
+  visit(F{.key = "clipped", .adds = Adds::kSum, .added = true, .rare = true}, &D::clipped);
 }
 
 // Where a device's time and bytes went in a whole run, as it is shown: in summaries and tables, as columns of a store and
