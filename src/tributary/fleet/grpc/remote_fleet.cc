@@ -26,6 +26,7 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
                                         : chosen.experiment.compression.kind,
                            .grace = chosen.grace};
   exchange.cut = chosen.cut;
+  exchange.hold_out = chosen.experiment.data.hold_out;
   exchange.incarnation = chosen.incarnation;
   if (chosen.experiment.dropout.method->Chooses()) {
     TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu,

@@ -875,12 +875,33 @@ TEST_F(ExchangeTest, TellsEverybodyThatItIsOver) {
 TEST_F(ExchangeTest, KnowsWhoBelongedToTheRunBefore) {
   const std::vector<FleetMember> known = {{"x", 5, 0}, {"y", 6, 4}};
   exchange_->Restore(known);
-  const auto y = NewDevice("y", 8), z = NewDevice("z");
+  const auto y = NewDevice("y", 6), z = NewDevice("z");
   EXPECT_EQ(y->number(), DeviceId{1});
   EXPECT_EQ(z->number(), DeviceId{2});
   EXPECT_EQ(exchange_->members()[0].profile.samples, 5);
   EXPECT_EQ(exchange_->members()[0].doing, Doing::kGone);
-  EXPECT_EQ(exchange_->members()[1].profile.samples, 8);
+  EXPECT_EQ(exchange_->members()[1].profile.samples, 6);
+}
+
+TEST_F(ExchangeTest, ADeviceHasTheSamplesThatItJoinedWithUntilTheEndOfTheRun) {
+  exchange_->Restore(std::vector<FleetMember>{{"known", 6, 4}});
+  FakeDevice known(*exchange_, *model_, "known");
+  const Status refused = known.Join(100'000'000);
+  EXPECT_NE(refused.message().find("has 100000000 samples, and joined this run with 6"), std::string::npos)
+      << refused;
+  NewDevice("fresh", 7)->HangUp();
+  FakeDevice fresh(*exchange_, *model_, "fresh");
+  EXPECT_FALSE(fresh.Join(8).ok());
+  EXPECT_TRUE(NewDevice("fresh", 7)->number().value == 1);
+}
+
+TEST_F(ExchangeTest, ADeviceHoldsOutNoMoreThanTheExperimentSays) {
+  for (const auto& [share, joins] : {std::pair(0.0, false), {0.25, false}, {0.4, true}}) {
+    options_.hold_out = share;
+    exchange_ = std::make_unique<Exchange>(options_, clock_);
+    FakeDevice device(*exchange_, *model_, "a");
+    EXPECT_EQ(device.Join(10).ok(), joins) << share;  // It holds out 5 besides.
+  }
 }
 
 TEST_F(ExchangeTest, NamesTheRoundThatDevicesGoOnFrom) {

@@ -23,6 +23,24 @@ constexpr std::int64_t kPerLatePiece = 64;
 
 bool HasSamples(const Member& member) { return member.streams || member.profile.samples > 0; }
 
+// What a device has is what it said first: otherwise it could choose its weight anew in each round.
+Status CheckSamples(const Ready& ready, const Member& member, const ExchangeOptions& options) {
+  if (ready.streams) return OkStatus();
+  const std::int64_t before = member.profile.samples;
+  if (before > 0 && ready.samples != before) {
+    return Refused(
+        "the device '{}' says that it has {} samples, and joined this run with {}; the number is fixed for a "
+        "run: "
+        "give the device the same data as before, or start a new run",
+        member.name, ready.samples, before);
+  }
+  if (!options.hold_out) return OkStatus();
+  const double all = static_cast<double>(ready.samples) + static_cast<double>(ready.held_out);
+  if (static_cast<double>(ready.held_out) <= *options.hold_out * all) return OkStatus();
+  return Refused("the device holds out {} samples and trains on {}; the experiment has data.hold-out = {}",
+                 ready.held_out, ready.samples, *options.hold_out);
+}
+
 Status CheckReady(const Ready& ready, const ExchangeOptions& options) {
   if (ready.layout != options.welcome.layout) {
     return Refused(
@@ -139,6 +157,7 @@ Status Sessions::Handle(Session& session, const Ready& ready) {
   if (!session.member) return WrongOrder("the device is ready before it greets");
   if (session.ready) return WrongOrder("the device is ready a second time");
   TRIBUTARY_RETURN_IF_ERROR(CheckReady(ready, options_));
+  TRIBUTARY_RETURN_IF_ERROR(CheckSamples(ready, members_.all()[*session.member], options_));
   session.ready = true;
   session.held_out = ready.held_out;
   session.gossip.models = ready.models;

@@ -45,6 +45,8 @@ struct ExchangeOptions {
   std::size_t most_sessions = 10'000;
   // A device may not count for more, whatever it says it has.
   std::int64_t most_samples = 100'000'000;
+  // The share of its samples that the experiment has a device hold out; without it any number is believed.
+  std::optional<double> hold_out;
   // Random for each process of a coordinator: makes the names of gossip rounds unique across restarts.
   std::uint64_t incarnation = 0;
 };
