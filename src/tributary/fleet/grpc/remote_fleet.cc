@@ -26,6 +26,8 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
                                         : chosen.experiment.compression.kind,
                            .grace = chosen.grace};
   exchange.cut = chosen.cut;
+  exchange.patience = chosen.experiment.trust.patience;
+  exchange.largest_share = chosen.experiment.trust.largest_share;
   exchange.hold_out = chosen.experiment.data.hold_out;
   exchange.incarnation = chosen.incarnation;
   if (chosen.experiment.dropout.method->Chooses()) {

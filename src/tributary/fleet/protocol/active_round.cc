@@ -1,10 +1,13 @@
 #include "tributary/fleet/protocol/active_round.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/data/record.h"
+#include "tributary/policy/trust/trust.h"
 
 namespace tributary::inline protocol {
 
@@ -21,6 +24,9 @@ ActiveRound::ActiveRound(WorkOrder order, std::span<const DeviceProfile> devices
   TRIBUTARY_CHECK(order_.share.empty() || (order_.share.size() == all && options.shared));
   TRIBUTARY_CHECK(order_.first.empty() || order_.first.size() == all);
   const Model& model = *options.model;
+  std::vector<double> speeds;
+  for (const DeviceId device : order_.participants) speeds.push_back(devices[device.value].compute.value);
+  if (options.largest_share > 0) slowest_ = LowerMedian(std::move(speeds)) / options.largest_share;
   for (std::size_t place = 0; place < all; ++place) {
     const DeviceId device = order_.participants[place];
     TRIBUTARY_CHECK(device.value < sessions.members().all().size() && device.value < devices.size());
@@ -109,6 +115,11 @@ std::vector<std::unique_ptr<Task>> ActiveRound::EndTasks(DeferredCalls& calls) {
     }
     report.outcome = Outcome::kLate;
     report.reason = "the round ended before its answer was complete";
+    if (IsStalled(participant)) {
+      report.outcome = Outcome::kLost;
+      report.reason = fmt::format("it made no progress for {:.0f} s (trust.patience)",
+                                  ToSeconds(clock_.Now() - participant.session->task->progressed));
+    }
     tasks.back() = EndTask(participant, report.reason, calls);
   }
   return tasks;
@@ -141,7 +152,25 @@ bool ActiveRound::TimeIsUp() const {
 
 bool ActiveRound::IsGone(const Participant& participant) const {
   const Member& member = std::as_const(sessions_).members().all()[participant.device().value];
-  return member.doing == Doing::kGone && clock_.Now() - member.since >= options_.grace;
+  return IsStalled(participant) ||
+         (member.doing == Doing::kGone && clock_.Now() - member.since >= options_.grace);
+}
+
+bool ActiveRound::IsStalled(const Participant& participant) const {
+  if (participant.session == nullptr || !participant.session->task) return false;
+  const std::optional<TimePoint> stalls = participant.session->task->StallsAt();
+  return stalls && clock_.Now() >= *stalls;
+}
+
+Duration ActiveRound::PatienceFor(const Participant& participant, double samples) const {
+  constexpr double kLeast = 60, kMost = 1e7;  // seconds
+  constexpr double kPasses = 3;               // of a step, in forward passes
+  const Member& member = std::as_const(sessions_).members().all()[participant.device().value];
+  // A stream's samples come when they come.
+  if (options_.patience <= 0 || member.streams) return Duration(0);
+  const double macs = static_cast<double>(TotalMacs(options_.model->costs).value);
+  const double rate = std::max({1.0, slowest_, member.profile.compute.value});
+  return FromSeconds(std::clamp(options_.patience * kPasses * macs * samples / rate, kLeast, kMost));
 }
 
 std::optional<FleetEvent> ActiveRound::TellPresence(bool lost) {
@@ -181,6 +210,8 @@ std::optional<TimePoint> ActiveRound::NextDeadline() const {
   for (const Participant& participant : participants_) {
     const Member& member = std::as_const(sessions_).members().all()[participant.device().value];
     if (member.doing == Doing::kGone) consider(member.since + options_.grace);
+    if (participant.session == nullptr || !participant.session->task) continue;
+    if (const auto stalls = participant.session->task->StallsAt()) consider(*stalls);
   }
   return next;
 }

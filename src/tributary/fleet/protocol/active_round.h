@@ -76,8 +76,11 @@ class ActiveRound {
   std::optional<FleetEvent> NextEvent();
   // Whether the deadline, if there is one, has passed.
   bool TimeIsUp() const;
-  // Whether the device is gone for longer than is forgiven.
+  // Whether the device is gone for longer than is forgiven, or makes no progress.
   bool IsGone(const Participant& participant) const;
+  bool IsStalled(const Participant& participant) const;
+  // How long the participant's task for so many samples may go without progress.
+  Duration PatienceFor(const Participant& participant, double samples) const;
   // When the next of these may come true by time alone; nothing if none can.
   std::optional<TimePoint> NextDeadline() const;
   // Seconds to the deadline, as an assignment has them.
@@ -107,6 +110,7 @@ class ActiveRound {
   TimePoint patient_from_;  // what the deadline counts from
   std::vector<Participant> participants_;
   std::map<DeviceId, std::size_t> place_of_;
+  double slowest_ = 0;  // MACs per second that a device is expected to make at least
   std::deque<FleetEvent> events_;
   std::size_t pins_ = 0;
   bool open_ = true;

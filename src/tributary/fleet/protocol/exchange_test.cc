@@ -895,6 +895,40 @@ TEST_F(ExchangeTest, ADeviceHasTheSamplesThatItJoinedWithUntilTheEndOfTheRun) {
   EXPECT_TRUE(NewDevice("fresh", 7)->number().value == 1);
 }
 
+// A10: it takes its work, answers pings and sends nothing.
+TEST_F(ExchangeTest, ADeviceThatMakesNoProgressIsLostForTheRound) {
+  options_.patience = 20;
+  exchange_ = std::make_unique<Exchange>(options_, clock_);
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  Ask({a->number(), b->number()}, TrainAssignment{}, {}, /*quorum=*/1);
+  const Assignment work = a->AwaitWork();
+  (void)b->AwaitWork();
+  ASSERT_TRUE(a->AnswerTraining(work).ok());
+  const Duration patience = b->session().task->patience;
+  clock_.Advance(patience - seconds(1));
+  EXPECT_TRUE(b->Send(Ping{1, 0}).ok());
+  EXPECT_TRUE(Asking());
+  clock_.Advance(seconds(1));
+  EXPECT_TRUE(b->Send(Ping{2, 0}).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kLost}));
+  EXPECT_TRUE(SumIsOf({a->number()}));
+}
+
+TEST_F(ExchangeTest, ADeviceThatSendsAPieceNowAndThenIsWaitedFor) {
+  options_.patience = 20;
+  exchange_ = std::make_unique<Exchange>(options_, clock_);
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  Ask({a->number(), b->number()}, TrainAssignment{}, {}, /*quorum=*/1);
+  const Assignment first = a->AwaitWork(), second = b->AwaitWork();
+  ASSERT_TRUE(a->AnswerTraining(first).ok());
+  clock_.Advance(b->session().task->patience - seconds(1));
+  ASSERT_TRUE(b->Push(second.ticket, UpdateOf(*model_, b->number(), 1)).ok());
+  clock_.Advance(seconds(2));
+  EXPECT_TRUE(Asking());
+  ASSERT_TRUE(b->Send(Answer{.ticket = second.ticket, .samples = 3}).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kApplied}));
+}
+
 TEST_F(ExchangeTest, ADeviceHoldsOutNoMoreThanTheExperimentSays) {
   for (const auto& [share, joins] : {std::pair(0.0, false), {0.25, false}, {0.4, true}}) {
     options_.hold_out = share;

@@ -45,6 +45,11 @@ struct ExchangeOptions {
   std::size_t most_sessions = 10'000;
   // A device may not count for more, whatever it says it has.
   std::int64_t most_samples = 100'000'000;
+  // After how many times its expected time, and after a minute at least, a device at work from which nothing comes and which
+  // takes nothing counts as gone; 0: never. A device is expected to be at worst `largest_share` times slower than the
+  // median of the participants, whatever it says (0: as slow as it says).
+  double patience = 0;
+  double largest_share = 0;
   // The share of its samples that the experiment has a device hold out; without it any number is believed.
   std::optional<double> hold_out;
   // Random for each process of a coordinator: makes the names of gossip rounds unique across restarts.
