@@ -11,6 +11,7 @@
 #include "tributary/device/gossip_model.h"
 #include "tributary/device/live_choice.h"
 #include "tributary/device/local_samples.h"
+#include "tributary/device/owner_limits.h"
 #include "tributary/device/round.h"
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
@@ -24,6 +25,7 @@ struct DeviceRuntimeOptions {
   // set, which must then be one that is known by name.
   std::optional<std::filesystem::path> data;
   Consent consent;                         // what the owner allows to leave the device besides updates
+  OwnerLimits limits;                      // and to be asked of it
   std::filesystem::path data_dir;          // where named data sets lie
   int threads = 1;                         // to compute with; the same number gives the same bits
   TorchDevice device = TorchDevice::kCpu;  // what passes run on; the last bits depend on it
