@@ -38,7 +38,8 @@ CommandAdder AddEvaluateCommand, AddModelsCommand, AddDataCommand, AddStreamComm
 CommandAdder AddPartitionCommand, AddPlanCommand, AddExploreCommand, AddSampleCommand;
 CommandAdder AddDataFetch;    // only in a program built with libcurl
 CommandAdder AddKeysCommand;  // only in a program built with OpenSSL
-CommandAdder AddCoordinatorCommand, AddDeviceCommand, AddFleetCommand;  // only in a program built with gRPC
+// Only in a program built with gRPC.
+CommandAdder AddCoordinatorCommand, AddDeviceCommand, AddFleetCommand, AddAuditCommand;
 
 // Of this program: "0.1.0".
 std::string VersionNumber();

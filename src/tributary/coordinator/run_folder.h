@@ -42,6 +42,9 @@ class RoundsTable : public EventSink {
 // hold.
 RunMetadata MetadataOf(const Experiment& experiment, const Model& held, bool simulated);
 
+// Of a coordinator's run: who joined, left, was refused or changed it (fleet/protocol/audit_log.h).
+inline constexpr const char* kAuditLog = "audit.jsonl";
+
 struct ResumedRun;
 
 // What a run leaves behind: experiment.toml (as run), facts.json, events.jsonl and, where there is a Checkpointer, checkpoints/ while

@@ -30,6 +30,7 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
   exchange.largest_share = chosen.experiment.trust.largest_share;
   exchange.hold_out = chosen.experiment.data.hold_out;
   exchange.incarnation = chosen.incarnation;
+  exchange.audit = chosen.audit;
   if (chosen.experiment.dropout.method->Chooses()) {
     TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu,
                                DropoutMenu::Make(*chosen.model, chosen.experiment.dropout));

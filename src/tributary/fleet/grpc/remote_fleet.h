@@ -13,6 +13,7 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/profile.h"
+#include "tributary/fleet/protocol/audit_log.h"
 #include "tributary/fleet/split_wire.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/model/model.h"
@@ -43,6 +44,7 @@ struct RemoteFleetOptions {
   // Those that belonged to the run before it was interrupted, in their order.
   std::vector<FleetMember> members;
   std::function<bool()> should_stop;
+  Audit audit = [](std::string_view, const AuditFields&) {};
 };
 
 // A fleet of real devices that dial in over gRPC, with mutual TLS. Time is the machine's.

@@ -52,6 +52,12 @@ class Gate {
   const std::unique_ptr<RevocationList> revoked_;
 };
 
+// Of a certificate that may be none; empty if there is no telling.
+std::string SerialOf(const std::string& certificate) {
+  auto serial = certificate.empty() ? StatusOr<std::string>(std::string()) : SerialInCertificate(certificate);
+  return serial.ok() ? *std::move(serial) : std::string();
+}
+
 // One device's stream. It lives until gRPC has finished with it and the Exchange has let it go.
 class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                public Connection,
@@ -67,7 +73,12 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   void Begin() {
     self_ = shared_from_this();
     auto identity = gate_.Identify(*context_->auth_context());
-    if (!identity.ok()) return End(ToGrpc(identity.status()));
+    if (!identity.ok()) {
+      exchange_.Record("rejected", {{"address", context_->peer()},
+                                    {"certificate", certificate()},
+                                    {"reason", identity.status().message()}});
+      return End(ToGrpc(identity.status()));
+    }
     auto session = exchange_.Open(self_, std::move(*identity), context_->peer());
     if (!session.ok()) return End(ToGrpc(session.status()));
     listener_.Prove(context_->peer());
@@ -111,11 +122,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
 
   void Wake() override { WriteNext(); }
   Status StillAdmitted() const override { return gate_.Check(certificate_); }
-  std::string certificate() const override {
-    auto serial =
-        certificate_.empty() ? StatusOr<std::string>(std::string()) : SerialInCertificate(certificate_);
-    return serial.ok() ? *std::move(serial) : std::string();
-  }
+  std::string certificate() const override { return SerialOf(certificate_); }
   void Close(const Status& reason) override {
     {
       const MutexLock lock(mutex_);

@@ -49,6 +49,7 @@ Status Exchange::Refuse(Session& session, Status reason) {
   const MutexLock lock(mutex_);
   if (session.left) return reason;
   Log(LogLevel::kDebug, fmt::format("connection from {}: refused: {}", session.address, reason.message()));
+  sessions_.Record("refused", session, reason);
   if (session.task) round_->GiveUp(session, Outcome::kRefused, reason.message(), calls);
   Leave(session, calls);
   return reason;

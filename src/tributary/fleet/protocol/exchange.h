@@ -53,6 +53,8 @@ class Exchange {
   bool Next(Session& session, const std::function<void(const ToDevice&, ByteSpan values)>& send);
   // The connection is over. The last call for a session.
   void Closed(Session& session);
+  // An entry of the audit log about somebody who has no session.
+  void Record(std::string_view event, const AuditFields& fields) const { options_.audit(event, fields); }
   // To be called now and then: closes what is only half open, does not read, or is admitted no longer.
   void Tick();
 

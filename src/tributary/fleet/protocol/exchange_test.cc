@@ -929,6 +929,29 @@ TEST_F(ExchangeTest, ADeviceThatSendsAPieceNowAndThenIsWaitedFor) {
   EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kApplied}));
 }
 
+TEST_F(ExchangeTest, TheAuditLogIsToldWhoJoinsLeavesAndIsRefused) {
+  std::vector<std::string> told;
+  options_.welcome.needs = {"activations", "labels"};
+  options_.audit = [&](std::string_view event, const AuditFields& fields) {
+    told.emplace_back(event);
+    for (const auto& [key, value] : fields) told.back() += " " + std::string(key) + "=" + value;
+  };
+  exchange_ = std::make_unique<Exchange>(options_, clock_);
+  const auto a = NewDevice("a");
+  EXPECT_FALSE(a->SayReady().ok());
+  a->HangUp();
+  NewDevice("b")->HangUp();
+  const std::vector<std::string> expected = {
+      "joined device=a address=here certificate= number=0 build=test samples=10 consents=activations, labels",
+      "refused device=a address=here certificate= number=0 reason=the device is ready a second time, which "
+      "is "
+      "against the protocol",
+      "left device=a address=here certificate= number=0",
+      "joined device=b address=here certificate= number=1 build=test samples=10 consents=activations, labels",
+      "left device=b address=here certificate= number=1"};
+  EXPECT_EQ(told, expected);
+}
+
 TEST_F(ExchangeTest, ADeviceHoldsOutNoMoreThanTheExperimentSays) {
   for (const auto& [share, joins] : {std::pair(0.0, false), {0.25, false}, {0.4, true}}) {
     options_.hold_out = share;

@@ -163,6 +163,7 @@ Status Sessions::Handle(Session& session, const Ready& ready) {
   session.gossip.models = ready.models;
   members_.Describe(*session.member, ready);
   SetDoing(session, Doing::kWaiting);
+  Record("joined", session);
   return OkStatus();
 }
 
@@ -175,10 +176,29 @@ bool Sessions::Leave(Session& session, DeferredCalls& calls) {
   if (session_of_[*session.member] == &session) {
     session_of_[*session.member] = nullptr;
     SetDoing(session, Doing::kGone);
+    if (session.ready) Record("left", session);
     Log(LogLevel::kDebug, fmt::format("device {}: gone", *session.member));
   }
   calls.Notify();
   return true;
+}
+
+void Sessions::Record(std::string_view event, const Session& session, const Status& reason) const {
+  const bool joined = event == "joined";
+  AuditFields fields = {
+      {"device", session.member ? members_.all()[*session.member].name : session.identity.value_or("")},
+      {"address", session.address},
+      {"certificate", session.certificate}};
+  if (session.member) fields.emplace_back("number", std::to_string(*session.member));
+  if (joined) {
+    const Member& member = members_.all()[*session.member];
+    fields.emplace_back("build", member.build);
+    fields.emplace_back("samples", std::to_string(member.profile.samples));
+    // A device checks on its own that its owner agrees before it is ready.
+    fields.emplace_back("consents", fmt::format("{}", fmt::join(options_.welcome.needs, ", ")));
+  }
+  if (!reason.ok()) fields.emplace_back("reason", reason.message());
+  options_.audit(event, fields);
 }
 
 Status Sessions::Pace(Session& session) {
@@ -231,7 +251,9 @@ void Sessions::Inspect(const Session& session, Status admitted, DeferredCalls& c
   if (status.ok() && session.pending && now - *session.pending > options_.stall_time) {
     status = Unavailable("the device does not read what it is sent");
   }
-  if (!status.ok()) calls.Close(session.connection, std::move(status));
+  if (status.ok()) return;
+  Record("closed", session, status);
+  calls.Close(session.connection, std::move(status));
 }
 
 void Sessions::SayFarewell(bool finished, DeferredCalls& calls) {

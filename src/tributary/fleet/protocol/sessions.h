@@ -14,6 +14,7 @@
 #include "tributary/data/record.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/fleet/messages.h"
+#include "tributary/fleet/protocol/audit_log.h"
 #include "tributary/fleet/protocol/members.h"
 #include "tributary/fleet/protocol/task.h"
 #include "tributary/fleet/split_wire.h"
@@ -52,6 +53,8 @@ struct ExchangeOptions {
   double largest_share = 0;
   // The share of its samples that the experiment has a device hold out; without it any number is believed.
   std::optional<double> hold_out;
+  // Told of who joins, leaves and is refused.
+  Audit audit = [](std::string_view, const AuditFields&) {};
   // Random for each process of a coordinator: makes the names of gossip rounds unique across restarts.
   std::uint64_t incarnation = 0;
 };
@@ -168,6 +171,9 @@ class Sessions {
   Status Handle(Session& session, const Ready& ready);
   // The session counts no more. Its task, if any, is still to be ended. False if that was so already.
   bool Leave(Session& session, DeferredCalls& calls);
+
+  // An entry of the audit log about this connection.
+  void Record(std::string_view event, const Session& session, const Status& reason = {}) const;
 
   // One more message that carries no work.
   Status Pace(Session& session);
