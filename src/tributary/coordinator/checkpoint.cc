@@ -21,6 +21,8 @@ namespace tributary::inline coordinator {
 namespace {
 
 constexpr std::uint64_t kSchema = 1;
+constexpr const char* kDroppedText = "dropped";
+constexpr const char* kBannedText = "banned";
 constexpr std::uint64_t kLargestSigned = std::numeric_limits<std::int64_t>::max();
 
 // Numbers that an epoch may be planned from: of each device its size, its delay, and how many samples of each class.
@@ -84,6 +86,11 @@ StatusOr<std::vector<FleetMember>> ReadMembers(const JsonValue& list, std::uint6
     if (shared > shared_bytes) return Corrupt("its members have shared more than it holds");
     shared_bytes -= shared;
     member.shared.resize(static_cast<std::size_t>(shared));
+    if (!item.Has("standing")) continue;  // Written of members that an operator has removed.
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::string standing, item.Text("standing"));
+    if (standing != kDroppedText && standing != kBannedText)
+      return Corrupt("the 'standing' of a member is '" + standing + "'; allowed: dropped, banned");
+    member.standing = standing == kBannedText ? Standing::kBanned : Standing::kDropped;
   }
   return members;
 }
@@ -206,6 +213,8 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
                        {"applied_round", member.applied_round},
                        {"applied_position", member.applied_position},
                        {"shared_bytes", member.shared.size()}});
+    if (member.standing != Standing::kMember)
+      members.back()["standing"] = member.standing == Standing::kBanned ? kBannedText : kDroppedText;
   }
   Json root = {{"schema", kSchema},
                {"round", progress.round},

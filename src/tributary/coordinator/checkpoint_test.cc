@@ -56,6 +56,16 @@ std::vector<std::uint32_t> Contents(const CheckpointFile& file) {
   return bits;
 }
 
+TEST(FormatCheckpoint, KeepsWhomAnOperatorHasRemoved) {
+  Checkpoint checkpoint = Sample();
+  checkpoint.members[0].standing = Standing::kBanned;
+  checkpoint.members[1].standing = Standing::kDropped;
+  const std::string text = FormatCheckpoint(checkpoint).value();
+  EXPECT_EQ(ParseCheckpoint(text, 5)->members[0].standing, Standing::kBanned);
+  EXPECT_EQ(ParseCheckpoint(text, 5)->members[1].standing, Standing::kDropped);
+  EXPECT_EQ(FormatCheckpoint(Sample())->find("standing"), std::string::npos);  // as versions before
+}
+
 TEST(FormatCheckpoint, KeepsTheNormsOfUpdatesAndRefusesWhatIsNone) {
   Checkpoint checkpoint = Sample();
   checkpoint.progress.norms = {0.1 + 0.2, 0, 1e7};

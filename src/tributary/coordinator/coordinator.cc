@@ -135,6 +135,7 @@ StatusOr<RoundReport> Coordinator::CarryOut(WorkOrder order, UpdateSink* sink) {
 }
 
 std::size_t Coordinator::QuorumOf(std::size_t asked) const {
+  if (const std::optional<std::size_t> quorum = fleet_.quorum()) return std::min(*quorum, asked);
   return static_cast<std::size_t>(experiment_.fleet.quorum.Of(static_cast<std::int64_t>(asked)));
 }
 
@@ -279,7 +280,7 @@ Status Coordinator::RunRound(RoundId round) {
   const bool alike = JudgeUpdates(round, report);
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
-  if (alike && summary.applied > 0 && summary.applied >= request.quorum) {
+  if (alike && summary.applied > 0 && summary.applied >= report.quorum) {
     TRIBUTARY_RETURN_IF_ERROR(method_->OnRoundAccepted(report));
     aggregate_->Cover(round, TrainedPartsOf(report));
     if (!method_->devices_own_models()) TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
@@ -289,7 +290,7 @@ Status Coordinator::RunRound(RoundId round) {
     ++unapplied_rounds_;
     if (++fruitless_rounds_ >= kMostFruitlessRounds) {
       return Unavailable(fmt::format("no round of the last {} had the {} usable updates it needs; device {}",
-                                     fruitless_rounds_, request.quorum, FirstFailure(report)));
+                                     fruitless_rounds_, report.quorum, FirstFailure(report)));
     }
   }
   Say(summary);

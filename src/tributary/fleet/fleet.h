@@ -82,12 +82,14 @@ struct FleetEvent {
     kLost,       // the device has been gone for longer than is forgiven; it may return
     kReturned,   // a lost device is back
     kReleased,   // the devices that waited at the cut go on: the deadline starts again now
-    kTimer,      // the time that Next was given has come
-    kIdle,       // nothing will happen any more (simulated fleets alone can know)
+    kQuorum,  // an operator has changed who belongs to the fleet, or how many are needed: `quorum` from now on
+    kTimer,   // the time that Next was given has come
+    kIdle,    // nothing will happen any more (simulated fleets alone can know)
   };
   TimePoint at{0};  // of the fleet's clock; not after now
   Kind kind = Kind::kIdle;
   DeviceId device = {};  // of the first four
+  std::size_t quorum = 0;
 };
 
 // The one seam between real and simulated: a number of devices that can be given work. Both kinds run the same device
@@ -114,6 +116,9 @@ class Fleet {
 
   // How fast this device's samples arrive, as measured; nothing if they do not, or before it is known.
   virtual std::optional<SamplesPerSecond> StreamRate(DeviceId) const { return std::nullopt; }
+
+  // How many answers an operator has asked for, instead of the experiment's quorum.
+  virtual std::optional<std::size_t> quorum() const { return std::nullopt; }
 
   // How many samples devices have shared in the last round (WorkOrder::share), for the next.
   virtual std::size_t Shared() const { return 0; }

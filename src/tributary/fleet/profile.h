@@ -45,6 +45,13 @@ struct DeviceProfile {
   static constexpr Bytes kUnlimitedMemory{std::numeric_limits<std::int64_t>::max()};
 };
 
+// Whether a device that has joined a run still belongs to it.
+enum class Standing {
+  kMember,
+  kDropped,  // an operator has removed it; it may join again
+  kBanned,   // it may not
+};
+
 // A device that has joined a run, as a checkpoint remembers it. Its DeviceId is its place in the list.
 struct FleetMember {
   std::string name;  // UTF-8; no two are alike
@@ -56,6 +63,7 @@ struct FleetMember {
   std::int64_t applied_position = 0;
   // Records (data/record.h) of the samples that it shared in the last round, for the others in the next.
   std::vector<std::byte> shared;
+  Standing standing = Standing::kMember;
   friend bool operator==(const FleetMember&, const FleetMember&) = default;
 };
 

@@ -109,6 +109,7 @@ struct RoundReport {
   std::vector<DeviceReport> devices;  // in the order of the participants
   EvaluationTotals totals;            // of an evaluation: of all answers that count
   Moments moments;                    // likewise of a calibration
+  std::size_t quorum = 0;             // of answers, as it was in the end
 
   std::size_t applied() const {
     return static_cast<std::size_t>(std::ranges::count(

@@ -70,6 +70,7 @@ class RemoteFleet : public Fleet {
   }
   const Clock& clock() const override { return *clock_; }
   std::size_t Shared() const override;
+  std::optional<std::size_t> quorum() const override;
   Status Dispatch(WorkOrder order, UpdateSink* sink) override;
   StatusOr<FleetEvent> Next(std::optional<TimePoint> timer) override;
   StatusOr<RoundReport> Close() override;

@@ -7,6 +7,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 #include "tributary/fleet/profile.h"
+#include "tributary/fleet/protocol/exchange.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/keys/party_name.h"
 
@@ -44,5 +45,10 @@ struct WatchedFleet {
 // Asks a coordinator who is there. With TLS only the coordinator's and the operator's certificates may ask.
 StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optional<Credentials>& credentials,
                                   const std::string& coordinator = std::string(kCoordinatorName));
+
+// Asks a coordinator to change its run. Only the operator's certificate may.
+Status OperateFleet(const std::string& address, const std::optional<Credentials>& credentials,
+                    const OperatorRequest& request,
+                    const std::string& coordinator = std::string(kCoordinatorName));
 
 }  // namespace tributary::inline rpc

@@ -55,8 +55,28 @@ ActiveRound::ActiveRound(WorkOrder order, std::span<const DeviceProfile> devices
         events_.push_back({start_, FleetEvent::Kind::kFailed, device});
       }
     }
+    // A method that has planned ahead asks it, and an operator has removed it since.
+    if (!sessions.members().all()[device.value].belongs() && !participant.finished) {
+      participant.finished = true;
+      participant.finished_at = start_;
+      participant.report.reason = "an operator has removed it from the run";
+      events_.push_back({start_, FleetEvent::Kind::kFailed, device});
+    }
     participants_.push_back(std::move(participant));
   }
+  if (quorum() != order_.quorum) events_.push_front({start_, FleetEvent::Kind::kQuorum, {}, quorum()});
+}
+
+std::size_t ActiveRound::quorum() const {
+  const auto& members = std::as_const(sessions_).members().all();
+  const auto left = static_cast<std::size_t>(std::ranges::count_if(
+      participants_, [&](const Participant& other) { return members[other.device().value].belongs(); }));
+  return std::min(sessions_.quorum.value_or(order_.quorum), left);
+}
+
+void ActiveRound::TellQuorum(DeferredCalls& calls) {
+  events_.push_back({clock_.Now(), FleetEvent::Kind::kQuorum, {}, quorum()});
+  calls.Notify();
 }
 
 Participant* ActiveRound::Find(DeviceId device) {

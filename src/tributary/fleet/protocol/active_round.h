@@ -72,6 +72,12 @@ class ActiveRound {
   // When all is ended: what became of everybody, as the members remember it too.
   RoundReport TakeResults(TimePoint end);
 
+  // How many answers are needed: as the order says, or an operator since, and no more than participants that still belong
+  // to the run.
+  std::size_t quorum() const;
+  // An operator has changed something that the quorum follows from.
+  void TellQuorum(DeferredCalls& calls);
+
   // What the caller has not been told yet, if anything.
   std::optional<FleetEvent> NextEvent();
   // Whether the deadline, if there is one, has passed.

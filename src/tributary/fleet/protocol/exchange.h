@@ -18,6 +18,23 @@
 
 namespace tributary::inline protocol {
 
+// What an operator can ask of a run that is under way.
+struct OperatorRequest {
+  enum class Kind {
+    kDrop,    // remove a device that does not come back; if it does, it joins again
+    kBan,     // remove it, and refuse it until it is admitted
+    kAdmit,   // let it join again
+    kQuorum,  // from now on so many answers are enough for a round, and needed
+  };
+  Kind kind = Kind::kDrop;
+  std::string device;  // by name; of the first three
+  std::size_t quorum = 0;
+};
+inline constexpr std::string_view kOperatorVerbs[] = {"drop", "ban", "admit", "quorum"};
+constexpr std::string_view NameOf(OperatorRequest::Kind kind) {
+  return kOperatorVerbs[static_cast<std::size_t>(kind)];
+}
+
 // Where the coordinator and its devices meet: connections come and go, messages arrive in any order and from anybody,
 // and one order at a time is given to some of the devices. All rules of the protocol are kept here; it knows nothing of
 // sockets, and nothing of what updates are for.
@@ -69,6 +86,12 @@ class Exchange {
   std::size_t Shared() const;
   std::optional<PlanBook::State> PlanOf(DeviceId device) const { return plans_.Look(device.value); }
   const Clock& clock() const { return clock_; }
+
+  // An operator asks; the caller has seen to it that it is one. Takes effect in the round that is open. NotFound for a
+  // device that never came.
+  Status Operate(const OperatorRequest& request);
+  // What was asked for last by kQuorum.
+  std::optional<std::size_t> quorum() const;
 
   // Of these waits, `stop` is a flag without notification: if given, it is polled several times a second.
 

@@ -895,6 +895,59 @@ TEST_F(ExchangeTest, ADeviceHasTheSamplesThatItJoinedWithUntilTheEndOfTheRun) {
   EXPECT_TRUE(NewDevice("fresh", 7)->number().value == 1);
 }
 
+// A7: with a quorum of all, a device that is gone for good stops the run.
+TEST_F(ExchangeTest, ADroppedDeviceIsNotWaitedForAnyMore) {
+  const auto a = NewDevice("a"), b = NewDevice("b"), c = NewDevice("c");
+  Ask({a->number(), b->number(), c->number()}, TrainAssignment{}, {}, /*quorum=*/3);
+  const Assignment first = a->AwaitWork(), second = b->AwaitWork(), third = c->AwaitWork();
+  ASSERT_TRUE(a->AnswerTraining(first).ok());
+  ASSERT_TRUE(c->Push(third.ticket, UpdateOf(*model_, c->number(), 1), 0, 2).ok());
+  b->HangUp();
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_TRUE(Asking());
+  EXPECT_EQ(exchange_->Operate({OperatorRequest::Kind::kDrop, "nobody"}).code(), StatusCode::kNotFound);
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kDrop, "b"}).ok());
+  EXPECT_TRUE(Asking());
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kBan, "c"}).ok());  // in the middle of its answer
+  const auto report = Answers();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->quorum, 1U);
+  EXPECT_EQ(report->devices[0].outcome, Outcome::kApplied);
+  EXPECT_EQ(report->devices[1].reason, "an operator has removed it from the run");
+  EXPECT_EQ(report->devices[2].outcome, Outcome::kLost);
+  EXPECT_TRUE(SumIsOf({a->number()}));
+  EXPECT_TRUE(c->connection().closed());
+}
+
+TEST_F(ExchangeTest, ADroppedDeviceMayJoinAgainAndABannedOneMustBeAdmitted) {
+  NewDevice("a")->HangUp();
+  const auto b = NewDevice("b");
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kDrop, "a"}).ok());
+  EXPECT_TRUE(exchange_->AwaitQuorum(Portion::Share(1), {}).ok());  // of b alone
+  EXPECT_EQ(NewDevice("a")->number(), DeviceId{0});
+  EXPECT_EQ(exchange_->members()[0].standing, Standing::kMember);
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kBan, "a"}).ok());
+  FakeDevice banned(*exchange_, *model_, "a");
+  EXPECT_EQ(banned.Join(), InvalidArgument("an operator has banned 'a' from this run"));
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kAdmit, "a"}).ok());
+  EXPECT_EQ(NewDevice("a")->number(), DeviceId{0});
+}
+
+TEST_F(ExchangeTest, AnOperatorChangesTheQuorumOfTheRoundThatIsOpen) {
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  Ask({a->number(), b->number()}, TrainAssignment{}, {}, /*quorum=*/2);
+  const Assignment work = a->AwaitWork();
+  (void)b->AwaitWork();
+  b->HangUp();
+  ASSERT_TRUE(a->AnswerTraining(work).ok());
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_TRUE(Asking());
+  EXPECT_FALSE(exchange_->Operate({.kind = OperatorRequest::Kind::kQuorum, .quorum = 0}).ok());
+  ASSERT_TRUE(exchange_->Operate({.kind = OperatorRequest::Kind::kQuorum, .quorum = 1}).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kCrashed}));
+  EXPECT_EQ(exchange_->quorum(), 1U);
+}
+
 // A10: it takes its work, answers pings and sends nothing.
 TEST_F(ExchangeTest, ADeviceThatMakesNoProgressIsLostForTheRound) {
   options_.patience = 20;

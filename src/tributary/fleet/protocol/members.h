@@ -45,6 +45,9 @@ struct Member {
   std::int64_t buffered = 0;                    // samples that waited when it last answered
   // Records of the samples that it shared in the last round, for the others; none if it did not.
   std::shared_ptr<const std::vector<std::byte>> shared;
+  Standing standing = Standing::kMember;
+
+  bool belongs() const { return standing == Standing::kMember; }
 };
 
 // Who belongs to a run. A device's number is its place in the order of first coming, and stays its own.
@@ -55,6 +58,8 @@ class Members {
 
   Member& operator[](std::size_t index) { return members_[index]; }
   const std::vector<Member>& all() const { return members_; }
+  // Null if no device of that name ever came.
+  Member* Named(const std::string& name);
 
   void Set(std::size_t index, Doing doing, TimePoint now);
   // What the device says of itself on joining.

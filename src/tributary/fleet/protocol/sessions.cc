@@ -21,7 +21,9 @@ constexpr std::size_t kMostLate = 1000;
 // Charged for a late piece besides its bytes, so that a flood of tiny ones is noticed too.
 constexpr std::int64_t kPerLatePiece = 64;
 
-bool HasSamples(const Member& member) { return member.streams || member.profile.samples > 0; }
+bool HasSamples(const Member& member) {
+  return member.belongs() && (member.streams || member.profile.samples > 0);
+}
 
 // What a device has is what it said first: otherwise it could choose its weight anew in each round.
 Status CheckSamples(const Ready& ready, const Member& member, const ExchangeOptions& options) {
@@ -118,6 +120,9 @@ StatusOr<std::size_t> Sessions::Identify(const Session& session, const Greeting&
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, NameOfDevice(session, greeting, options_.welcome.build));
   if (session.member) return WrongOrder("the device greets a second time");
   if (over_) return Unavailable("the coordinator is going away");
+  if (const Member* const known = members_.Named(name);
+      known != nullptr && known->standing == Standing::kBanned)
+    return InvalidArgument("an operator has banned '" + name + "' from this run");
   TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t member, members_.Find(name, clock_.Now()));
   session_of_.resize(members_.all().size(), nullptr);
   return member;
@@ -130,6 +135,7 @@ void Sessions::Admit(Session& session, std::size_t member, const Greeting& greet
   known.address = session.address;
   known.certificate = session.certificate;
   known.build = greeting.build;
+  known.standing = Standing::kMember;
   SetDoing(session, Doing::kPreparing);
   Log(LogLevel::kDebug, fmt::format("device {}, '{}' at {}: admitted", member, known.name, session.address));
   Welcome welcome = options_.welcome;

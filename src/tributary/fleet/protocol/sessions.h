@@ -199,6 +199,8 @@ class Sessions {
   }
   // How many members with samples can be asked.
   std::size_t Present() const;
+  // What an operator asks for instead of the experiment's quorum; if anything.
+  std::optional<std::size_t> quorum;
   // Whether this portion of all members with samples can be asked, and none of the others may be back in a moment.
   bool HasQuorum(const Portion& quorum) const;
 
