@@ -12,7 +12,7 @@ refused() {
 
 write_experiment federated 5000 sequential
 make_keys pi-1 pi-2 pi-3 pi-4
-start_coordinator coordinator ./tiny.toml --out run
+start_coordinator coordinator ./tiny.toml --out run --checkpoint-every 0s
 await_port coordinator
 for name in pi-1 pi-2 pi-3 pi-4; do start_device "$name" --leave-when-done; done
 within "$patience" "the first rounds" has_rounds run 2
