@@ -133,7 +133,9 @@ class OwnerLimitsTest : public DeviceRuntimeTest {
   // What a device with these limits says to a network of the experiment.
   std::string RefusalOf(const OwnerLimits& limits, const std::string& text) {
     const auto ready = LimitedTo(limits)->Prepare(SilentWelcome(text));
-    if (!ready.ok()) EXPECT_FALSE(std::filesystem::exists(state_));
+    if (!ready.ok()) {
+      EXPECT_FALSE(std::filesystem::exists(state_));
+    }
     return ready.status().message();
   }
 
@@ -170,7 +172,9 @@ TEST_F(OwnerLimitsTest, AssignmentsBeyondTheLimitsAreRefusedAndNothingLeaves) {
     change(train);
     CountedTransfers transfers;
     const auto answer = device->Do({.work = train}, transfers);
-    if (!answer.ok()) EXPECT_EQ(transfers.left, 0);
+    if (!answer.ok()) {
+      EXPECT_EQ(transfers.left, 0);
+    }
     return answer.status().message();
   };
   EXPECT_EQ(refusal([](TrainAssignment&) {}), "");
