@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string>
 
+#include "tributary/base/file.h"
 #include "tributary/policy/compression/encoding.h"
 
 namespace tributary::inline fleet {
