@@ -123,14 +123,6 @@ OptionList TrustKeys(Experiment& e, const OptionContext&) {
       "patience", Number(trust.patience, kMultiple),
       "A device without progress for this multiple of its expected time, and for a minute at least, counts "
       "as lost for the round; 0: never. Real devices only.");
-  list.Check([&trust](OptionList& mistakes) {
-    for (const double* const multiple : {&trust.largest_share, &trust.clip, &trust.patience}) {
-      if (*multiple == 0 || *multiple >= 1) continue;
-      mistakes.Fail(multiple, " is " + FormatNumber(*multiple) +
-                                  ", and the usual device would be above the limit; allowed: 0 for no limit, "
-                                  "or 1 and more");
-    }
-  });
   return list;
 }
 

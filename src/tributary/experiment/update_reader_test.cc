@@ -59,8 +59,9 @@ TEST(TrustReader, ReadsItsLimitsAndWritesThemIfTheyAreNotTheUsual) {
   const auto again = ReadExperimentText(FormatExperiment(*other), {"e.toml", std::nullopt});
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->trust, other->trust);
-  EXPECT_NE(RefusalOfLines("[trust]\nclip = 0.5\n").find("trust.clip is 0.5, and the usual device"),
-            std::string::npos);
+  EXPECT_NE(RefusalOfLines("[trust]\nclip = -1\n").find("trust.clip is -1; allowed: a number from 0"),
+            std::string::npos)
+      << RefusalOfLines("[trust]\nclip = -1\n");
 }
 
 // Experiments that leave the rule alone are written as before there were others.
