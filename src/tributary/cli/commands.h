@@ -36,9 +36,10 @@ CommandAdder AddRunCommand, AddReportCommand, AddRunsCommand, AddCompareCommand,
 CommandAdder AddPresetsCommand, AddCompatibilityCommand, AddExplainCommand, AddSchemaCommand, AddTrainCommand;
 CommandAdder AddEvaluateCommand, AddModelsCommand, AddDataCommand, AddStreamCommand, AddProfileCommand;
 CommandAdder AddPartitionCommand, AddPlanCommand, AddExploreCommand, AddSampleCommand;
-CommandAdder AddDataFetch;                                              // only with libcurl
-CommandAdder AddKeysCommand;                                            // only with OpenSSL
-CommandAdder AddCoordinatorCommand, AddDeviceCommand, AddFleetCommand;  // only with gRPC
+CommandAdder AddDataFetch;    // only with libcurl
+CommandAdder AddKeysCommand;  // only with OpenSSL
+// Only with gRPC.
+CommandAdder AddCoordinatorCommand, AddDeviceCommand, AddFleetCommand, AddAuditCommand;
 
 // "0.1.0".
 std::string VersionNumber();

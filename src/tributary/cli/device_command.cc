@@ -38,6 +38,9 @@ struct Arguments {
   std::vector<std::string> link_rate;
   std::string advertise;
   std::string listen;
+  OwnerLimits limits;
+  std::string most_memory;
+  double most_seconds = ToSeconds(OwnerLimits{}.most_time);
   bool quiet = false;
   bool verbose = false;
   const Extensions* extensions = nullptr;
@@ -66,6 +69,18 @@ Status ReadStreamOptions(const Arguments& arguments, DeviceRuntimeOptions& optio
   TRIBUTARY_RETURN_IF_ERROR(read("--buffer-memory", arguments.buffer_memory, options.buffer_memory));
   if (arguments.buffer_disk.empty()) return OkStatus();
   return read("--buffer-disk", arguments.buffer_disk, options.buffer_disk);
+}
+
+Status ReadLimits(const Arguments& arguments, OwnerLimits& limits) {
+  limits = arguments.limits;
+  limits.most_time = FromSeconds(std::min(arguments.most_seconds, kLongestSeconds));
+  if (arguments.most_memory.empty()) return OkStatus();
+  auto memory = ParseQuantity(arguments.most_memory, Unit::kBytes);
+  if (!memory.ok()) return std::move(memory).status().WithContext("--most-memory");
+  if (!(*memory >= 1))
+    return InvalidArgument("--most-memory is " + arguments.most_memory + "; allowed: 1B and more");
+  limits.most_memory = {static_cast<std::int64_t>(std::min(*memory, 1e18))};
+  return OkStatus();
 }
 
 // The last share holds after the end of the trace.
@@ -144,6 +159,7 @@ Status Run(const Arguments& arguments) {
   if (!arguments.data.empty()) work_options.data = arguments.data;
   work_options.weights = arguments.weights;
   TRIBUTARY_ASSIGN_OR_RETURN(work_options.device, FindTorchDevice(arguments.device));
+  TRIBUTARY_RETURN_IF_ERROR(ReadLimits(arguments, work_options.limits));
   TRIBUTARY_RETURN_IF_ERROR(ReadStreamOptions(arguments, work_options));
   TRIBUTARY_RETURN_IF_ERROR(ReadAvailabilityTrace(arguments.availability, work_options.availability));
   DeviceRuntime work(std::move(work_options), *clock);
@@ -186,6 +202,24 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
             "What may leave this device besides model updates: activations, labels, label-counts, samples")
       ->delimiter(',')
       ->allow_extra_args(false);
+  constexpr const char* kLimits = "What the coordinator may ask of this device";
+  AddDefaulted(command, "--least-batch N", a.limits.least_batch,
+               "Refuse batches smaller than N: the update of a few samples can reveal them")
+      ->check(CLI::PositiveNumber)
+      ->group(kLimits);
+  AddDefaulted(command, "--most-steps N", a.limits.most_steps, "Refuse assignments of more steps")
+      ->check(CLI::PositiveNumber)
+      ->group(kLimits);
+  AddOption(command, "--most-memory BYTES", a.most_memory,
+            "Refuse networks and batches whose estimated training memory is larger; default: this machine's memory")
+      ->group(kLimits);
+  AddOption(command, "--most-parameters N", a.limits.most_parameters,
+            "Refuse networks with more parameters; default: as many as fit in memory")
+      ->check(CLI::PositiveNumber)
+      ->group(kLimits);
+  AddDefaulted(command, "--most-seconds N", a.most_seconds, "Give up a round whose training takes longer")
+      ->check(CLI::PositiveNumber)
+      ->group(kLimits);
   AddOption(command, "--advertise HOST:PORT", a.advertise,
             "Address of this device for other devices that exchange models (train.method = "
             "\"gossip\"); port 0 selects a free port. Without it the coordinator relays the models");

@@ -13,6 +13,8 @@ struct Arguments {
   std::string host;
   FleetOptions fleet;
   bool json = false;
+  std::string drop, ban, admit;
+  std::size_t quorum = 0;
 };
 
 std::string Rate(double amount, const char* unit) { return amount > 0 ? FormatCount(amount) + unit : "?"; }
@@ -59,6 +61,15 @@ Status Run(const Arguments& arguments) {
   const std::string address =
       arguments.host.find(':') == std::string::npos ? arguments.host + ":7070" : arguments.host;
   TRIBUTARY_ASSIGN_OR_RETURN(const auto credentials, LoadParty(arguments.fleet, "operator", address));
+  using Kind = OperatorRequest::Kind;
+  const auto operate = [&](Kind kind, const std::string& device, std::size_t quorum = 0) -> Status {
+    if (device.empty() && quorum == 0) return OkStatus();
+    return OperateFleet(address, credentials, {kind, device, quorum});
+  };
+  TRIBUTARY_RETURN_IF_ERROR(operate(Kind::kDrop, arguments.drop));
+  TRIBUTARY_RETURN_IF_ERROR(operate(Kind::kBan, arguments.ban));
+  TRIBUTARY_RETURN_IF_ERROR(operate(Kind::kAdmit, arguments.admit));
+  TRIBUTARY_RETURN_IF_ERROR(operate(Kind::kQuorum, "", arguments.quorum));
   TRIBUTARY_ASSIGN_OR_RETURN(const WatchedFleet fleet, WatchFleet(address, credentials));
   if (arguments.json) return PrintAsJson(fleet);
   TextTable table({"device", "name", "state", "for", "samples", "compute", "up", "down", "round trip",
@@ -83,14 +94,26 @@ Status Run(const Arguments& arguments) {
 
 void AddFleetCommand(CLI::App& app, Action& action) {
   using namespace fleet_command;
-  auto [command, a] = AddCommand(app, action, Run, "fleet", "Show the devices of a running coordinator");
+  auto [command, a] =
+      AddCommand(app, action, Run, "fleet", "Show and manage the devices of a running coordinator");
   AddOption(command, "host HOST[:PORT]", a.host, "The coordinator; port 7070 when not given")->required();
   AddFleetOptions(command, a.fleet);
   AddJsonFlag(command, a.json);
+  AddOption(
+      command, "--drop NAME", a.drop,
+      "Remove this device from the run; it is waited for no longer. A device that still runs joins again");
+  AddOption(command, "--ban NAME", a.ban, "Remove this device and refuse it until --admit");
+  AddOption(command, "--admit NAME", a.admit, "Let a banned device join again");
+  AddOption(command, "--quorum N", a.quorum,
+            "The number of answers that each round needs, from now until the coordinator ends, instead of "
+            "fleet.quorum")
+      ->check(CLI::PositiveNumber);
   command.footer(
       "Shows rates as measured: on joining, and kept current while rounds run.\n"
+      "--drop, --ban, --admit and --quorum need the operator's keys, and act before the devices are shown.\n"
       "Examples:\n"
       "  tributary fleet coordinator.local --keys operator\n"
+      "  tributary fleet coordinator.local --keys operator --drop pi-3\n"
       "  tributary fleet 127.0.0.1 --insecure --json");
 }
 

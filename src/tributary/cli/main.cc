@@ -102,6 +102,7 @@ int Main(int argc, const char* const* argv, const Extensions& extensions) {
   AddCoordinatorCommand(app, action);
   AddDeviceCommand(app, action);
   AddFleetCommand(app, action);
+  AddAuditCommand(app, action);
 #endif
 #ifdef TRIBUTARY_KEYS
   AddKeysCommand(app, action);

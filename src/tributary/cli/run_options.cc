@@ -84,6 +84,16 @@ void PrintDevices(const FinishedRun& result) {
     i = end;
   }
   Say("\n{}", table.Format());
+  std::uint64_t limited = 0, capped = 0, clipped = 0;
+  for (const DeviceTotals& device : result.devices) {
+    limited += device.capped + device.clipped > 0 ? 1 : 0;
+    capped += device.capped;
+    clipped += device.clipped;
+  }
+  if (limited == 0) return;
+  Say("{} of {} devices sent updates above the limits of [trust]: {} above trust.largest-share, "
+      "{} above trust.clip; summary.json says which",
+      limited, profiles.size(), capped, clipped);
 }
 
 namespace {

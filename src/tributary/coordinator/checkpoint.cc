@@ -14,18 +14,24 @@
 #include "tributary/base/json_reader.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/model/safetensors_header.h"
+#include "tributary/policy/trust/trust.h"
 #include "tributary/telemetry/digest.h"
 
 namespace tributary::inline coordinator {
 namespace {
 
 constexpr std::uint64_t kSchema = 1;
+constexpr const char* kDroppedText = "dropped";
+constexpr const char* kBannedText = "banned";
 constexpr std::uint64_t kLargestSigned = std::numeric_limits<std::int64_t>::max();
 
 // Limit for the numbers of an epoch's problem: size, delay and class counts of each device.
 constexpr std::int64_t kMostEpochNumbers = 12 * kMostDevices;
 // More brackets, keys and values than any allowed checkpoint has.
 constexpr std::int64_t kMostParts = 13 * kMostDevices + kMostEpochNumbers;
+
+// Larger than the norm of any update that is accepted.
+constexpr double kLargestNorm = 1e30;
 
 // Constraints beyond JSON's types, checked for writing and reading, so that everything written can be read.
 std::string FaultOf(const Checkpoint& checkpoint) {
@@ -35,6 +41,10 @@ std::string FaultOf(const Checkpoint& checkpoint) {
   if (checkpoint.log_bytes > kLargestSigned) return "its log is longer than any file";
   if (checkpoint.members.size() > static_cast<std::size_t>(kMostDevices))
     return fmt::format("it has more than {} members", kMostDevices);
+  const std::vector<double>& norms = checkpoint.progress.norms;
+  if (norms.size() > NormHistory::kRounds) return "it has norms of too many rounds";
+  if (!std::ranges::all_of(norms, [](double norm) { return norm >= 0 && norm <= kLargestNorm; }))
+    return "one of its norms cannot be that of an update";
   const EpochState& epoch = checkpoint.progress.epoch;
   if (epoch.number > 0) {
     if (epoch.began > checkpoint.progress.round) return "its epoch begins after its last round";
@@ -76,6 +86,11 @@ StatusOr<std::vector<FleetMember>> ReadMembers(const JsonValue& list, std::uint6
     if (shared > shared_bytes) return Corrupt("its members have shared more than it holds");
     shared_bytes -= shared;
     member.shared.resize(static_cast<std::size_t>(shared));
+    if (!item.Has("standing")) continue;  // Written of members that an operator has removed.
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::string standing, item.Text("standing"));
+    if (standing != kDroppedText && standing != kBannedText)
+      return Corrupt("the 'standing' of a member is '" + standing + "'; allowed: dropped, banned");
+    member.standing = standing == kBannedText ? Standing::kBanned : Standing::kDropped;
   }
   return members;
 }
@@ -114,6 +129,9 @@ StatusOr<RunProgress> ReadProgress(const JsonValue& root) {
   if (progress.unapplied_rounds > progress.round)
     return Corrupt("it has more rounds that were not applied than rounds");
   TRIBUTARY_ASSIGN_OR_RETURN(progress.optimiser_steps, root.Count("optimiser_steps"));
+  if (root.Has("norms")) {
+    TRIBUTARY_ASSIGN_OR_RETURN(progress.norms, root.Numbers("norms"));
+  }
   if (const auto epoch = root.Find("epoch")) {
     TRIBUTARY_ASSIGN_OR_RETURN(progress.epoch, ReadEpoch(*epoch));
   }
@@ -195,6 +213,8 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
                        {"applied_round", member.applied_round},
                        {"applied_position", member.applied_position},
                        {"shared_bytes", member.shared.size()}});
+    if (member.standing != Standing::kMember)
+      members.back()["standing"] = member.standing == Standing::kBanned ? kBannedText : kDroppedText;
   }
   Json root = {{"schema", kSchema},
                {"round", progress.round},
@@ -207,6 +227,7 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
                {"members", std::move(members)},
                {"experiment", checkpoint.experiment}};
   if (progress.accuracy) root["accuracy"] = *progress.accuracy;
+  if (!progress.norms.empty()) root["norms"] = progress.norms;
   if (const EpochState& epoch = progress.epoch; epoch.number > 0) {
     std::vector<std::int64_t> counts;
     for (const auto& each : epoch.problem.label_counts) counts.insert(counts.end(), each.begin(), each.end());

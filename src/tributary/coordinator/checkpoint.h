@@ -30,7 +30,8 @@ struct RunProgress {
   std::uint64_t unapplied_rounds = 0;  // in total
   std::optional<double> accuracy;      // of these weights, from 0 to 1, if evaluated
   std::uint64_t optimiser_steps = 0;
-  EpochState epoch;  // of methods that plan their samples
+  EpochState epoch;           // of methods that plan their samples
+  std::vector<double> norms;  // medians of update norms (policy/trust)
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 

@@ -56,6 +56,29 @@ std::vector<std::uint32_t> Contents(const CheckpointFile& file) {
   return bits;
 }
 
+TEST(FormatCheckpoint, KeepsWhomAnOperatorHasRemoved) {
+  Checkpoint checkpoint = Sample();
+  checkpoint.members[0].standing = Standing::kBanned;
+  checkpoint.members[1].standing = Standing::kDropped;
+  const std::string text = FormatCheckpoint(checkpoint).value();
+  EXPECT_EQ(ParseCheckpoint(text, 5)->members[0].standing, Standing::kBanned);
+  EXPECT_EQ(ParseCheckpoint(text, 5)->members[1].standing, Standing::kDropped);
+  EXPECT_EQ(FormatCheckpoint(Sample())->find("standing"), std::string::npos);  // as versions before
+}
+
+TEST(FormatCheckpoint, KeepsTheNormsOfUpdatesAndRefusesWhatIsNone) {
+  Checkpoint checkpoint = Sample();
+  checkpoint.progress.norms = {0.1 + 0.2, 0, 1e7};
+  const auto text = FormatCheckpoint(checkpoint);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(ParseCheckpoint(*text, 5)->progress.norms, checkpoint.progress.norms);
+  EXPECT_TRUE(ParseCheckpoint(*FormatCheckpoint(Sample()), 5)->progress.norms.empty());  // as versions before
+  checkpoint.progress.norms[1] = -1;
+  EXPECT_FALSE(FormatCheckpoint(checkpoint).ok());
+  checkpoint.progress.norms.assign(100, 1);
+  EXPECT_FALSE(FormatCheckpoint(checkpoint).ok());
+}
+
 // In the middle of its third epoch.
 Checkpoint WithEpoch() {
   Checkpoint checkpoint = Sample();

@@ -17,16 +17,17 @@ namespace {
 
 constexpr std::uint64_t kMostFruitlessRounds = 100;
 
-// Upper bound of the participants' total weight: the samples of their assignments and those they receive.
-double ExpectedWeight(const WorkOrder& request, std::span<const DeviceProfile> devices, std::size_t shared) {
-  double weight = 0;
+// Upper bound of each participant's weight: the samples of its assignment and those it receives.
+std::vector<double> MostWeights(const WorkOrder& request, std::span<const DeviceProfile> devices,
+                                std::size_t shared) {
+  std::vector<double> weights;
   TrainAssignment assignment = request.training();
   for (std::size_t i = 0; i < request.participants.size(); ++i) {
     assignment.batch = request.BatchOf(i);
-    weight += MostWeight(assignment, devices[request.participants[i].value].samples);
-    weight += static_cast<double>(shared);
+    weights.push_back(MostWeight(assignment, devices[request.participants[i].value].samples) +
+                      static_cast<double>(shared));
   }
-  return std::max(1.0, weight);
+  return weights;
 }
 
 // The sub-networks that devices trained.
@@ -134,6 +135,7 @@ StatusOr<RoundReport> Coordinator::CarryOut(WorkOrder order, UpdateSink* sink) {
 }
 
 std::size_t Coordinator::QuorumOf(std::size_t asked) const {
+  if (const std::optional<std::size_t> quorum = fleet_.quorum()) return std::min(*quorum, asked);
   return static_cast<std::size_t>(experiment_.fleet.quorum.Of(static_cast<std::int64_t>(asked)));
 }
 
@@ -169,6 +171,7 @@ Status Coordinator::Restore(const CheckpointFile& file) {
   method_->optimiser().set_steps(kept_.optimiser_steps);
   TRIBUTARY_RETURN_IF_ERROR(method_->Restore(kept_.epoch));
   accuracy_ = kept_.accuracy;
+  norms_ = NormHistory(kept_.norms);
   fruitless_rounds_ = kept_.fruitless_rounds;
   unapplied_rounds_ = kept_.unapplied_rounds;
   resumed_ = true;
@@ -240,7 +243,8 @@ StatusOr<RunEnd> Coordinator::RunRounds(const std::function<bool()>& should_stop
              .fruitless_rounds = fruitless_rounds_,
              .unapplied_rounds = unapplied_rounds_,
              .accuracy = accuracy_,
-             .optimiser_steps = method_->optimiser().steps()};
+             .optimiser_steps = method_->optimiser().steps(),
+             .norms = norms_.medians()};
     if (const EpochState* epoch = method_->epoch()) kept_.epoch = *epoch;
     // Do not resume from a cancelled evaluation: the previous state is kept and this round is run again.
     if (status.code() == StatusCode::kCancelled) return RunEnd::kInterrupted;
@@ -271,11 +275,12 @@ Status Coordinator::RunRound(RoundId round) {
   request.quorum = QuorumOf(request.participants.size());
   Say(RoundStarted{round, request.participants.size()});
 
-  aggregate_->Begin(ExpectedWeight(request, fleet_.devices(), fleet_.Shared()));
-  TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report, CarryOut(request, &method_->WrapSink(*aggregate_)));
+  BeginAggregate(request);
+  TRIBUTARY_ASSIGN_OR_RETURN(RoundReport report, CarryOut(request, &method_->WrapSink(limited_)));
+  const bool alike = JudgeUpdates(round, report);
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
-  if (summary.applied > 0 && summary.applied >= request.quorum) {
+  if (alike && summary.applied > 0 && summary.applied >= report.quorum) {
     TRIBUTARY_RETURN_IF_ERROR(method_->OnRoundAccepted(report));
     aggregate_->Cover(round, TrainedPartsOf(report));
     if (!method_->devices_own_models()) TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
@@ -285,11 +290,66 @@ Status Coordinator::RunRound(RoundId round) {
     ++unapplied_rounds_;
     if (++fruitless_rounds_ >= kMostFruitlessRounds) {
       return Unavailable(fmt::format("no round of the last {} had the {} usable updates it needs; device {}",
-                                     fruitless_rounds_, request.quorum, FirstFailure(report)));
+                                     fruitless_rounds_, report.quorum, FirstFailure(report)));
     }
   }
   Say(summary);
   return OkStatus();
+}
+
+void Coordinator::BeginAggregate(const WorkOrder& request) {
+  std::vector<double> weights = MostWeights(request, fleet_.devices(), fleet_.Shared());
+  // Batches and steps are the coordinator's choice; how long an epoch is, devices say.
+  const double most = LimitOf(request.training().epochs > 0 ? experiment_.trust.largest_share : 0, weights);
+  double expected = 0;
+  for (const double weight : weights) expected += std::min(weight, most);
+  aggregate_->Begin(std::max(1.0, expected));
+  limited_.Begin(*aggregate_, most, norms_.Limit(Clip()));
+}
+
+double Coordinator::Clip() const {
+  // A device's part of a global batch may be one sample, and its gradient anything.
+  return experiment_.global_batch() ? 0 : experiment_.trust.clip;
+}
+
+bool Coordinator::JudgeUpdates(RoundId round, RoundReport& report) {
+  const double clip = Clip();
+  const double limit = norms_.Limit(clip);
+  const std::map<WorkId, LimitedSink::Taken> taken = limited_.taken();
+  std::vector<double> norms;
+  for (DeviceReport& device : report.devices) {
+    const auto update = taken.find(WorkOf(device.device));
+    if (device.outcome != Outcome::kApplied || update == taken.end()) continue;
+    const double norm = update->second.norm;
+    norms.push_back(norm);
+    // What else follows from how much it says to have learnt from: the learning rate, the loss, what was trained.
+    if (static_cast<double>(device.metrics.samples) > limited_.most_weight())
+      device.metrics.samples = static_cast<std::int64_t>(limited_.most_weight());
+    device.capped = update->second.capped ? 1 : 0;
+    device.clipped = update->second.clipped ? 1 : 0;
+    if (device.capped > 0) {
+      Say(Note{
+          fmt::format("device {}: its update of round {} weighs more than trust.largest-share = {} times the "
+                      "median of the participants, and counts with that",
+                      device.device.value, round.value, experiment_.trust.largest_share)});
+    }
+    if (device.clipped > 0) {
+      Say(Note{
+          fmt::format("device {}: the norm of its update of round {} is {:.4g} and was clipped to {:.4g}, "
+                      "trust.clip = {} times the median",
+                      device.device.value, round.value, norm, limit, clip)});
+    }
+  }
+  // Nothing is known yet that a first round could be clipped to.
+  const bool alike = !norms_.medians().empty() || AreAlike(clip, norms);
+  if (!alike) {
+    Say(Note{
+        fmt::format("the updates of round {} are not applied: the norm of one is more than trust.clip = {} "
+                    "times their median, and no round before tells the usual norm",
+                    round.value, clip)});
+  }
+  norms_.Add(std::move(norms));
+  return alike;
 }
 
 std::vector<std::size_t> Coordinator::BatchesFor(const WorkOrder& order) const {
@@ -299,6 +359,7 @@ std::vector<std::size_t> Coordinator::BatchesFor(const WorkOrder& order) const {
     const SamplesPerSecond rate = fleet_.StreamRate(device).value_or(SamplesPerSecond{0});
     batches.push_back(NextBatch(experiment_.stream.batch, order.training().batch, rate).samples);
   }
+  LimitToMedian(experiment_.trust.largest_share, std::span(batches));
   return batches;
 }
 

@@ -17,6 +17,8 @@
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/update_journal.h"
 #include "tributary/model/model.h"
+#include "tributary/policy/trust/limited_sink.h"
+#include "tributary/policy/trust/trust.h"
 #include "tributary/telemetry/sink.h"
 
 namespace tributary::inline coordinator {
@@ -109,6 +111,12 @@ class Coordinator {
   Status RunRound(RoundId round);
   // Batch size per participant; empty if all are the same.
   std::vector<std::size_t> BatchesFor(const WorkOrder& order) const;
+  // Begins the round's aggregate, and with it the limits of one device's update.
+  void BeginAggregate(const WorkOrder& request);
+  // The largest norm of an update, as a multiple of the usual norm; 0 for no limit.
+  double Clip() const;
+  // Reports what the limits did, and records the norms. False if the updates differ too much to be applied.
+  bool JudgeUpdates(RoundId round, RoundReport& report);
   // Factor of the learning rate for the step over the applied updates.
   double RateFactorOf(const RoundReport& report) const;
   Status Apply(RoundId round, double rate_factor);
@@ -138,6 +146,8 @@ class Coordinator {
   WeightsVersions versions_;
   UpdateJournal journal_;
   std::unique_ptr<Aggregator> aggregate_;
+  LimitedSink limited_{journal_};
+  NormHistory norms_;
   std::unique_ptr<RoundMethod> method_;
   std::optional<double> accuracy_;
   std::uint64_t fruitless_rounds_ = 0;  // in a row

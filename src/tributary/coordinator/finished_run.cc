@@ -100,6 +100,8 @@ std::string FormatSummary(const Experiment& experiment, const FinishedRun& resul
                                           {"missed", device.missed}});
     PutDeviceTotals(device, [&](const std::string& key, auto value) { row[key] = value; });
     if (device.chose > 0) row["kept"] = device.kept_sum / static_cast<double>(device.chose);
+    if (device.capped > 0) row["capped"] = device.capped;
+    if (device.clipped > 0) row["clipped"] = device.clipped;
   }
   Json summary = {{"experiment", experiment.goal.name},
                   {"seed", experiment.goal.seed},

@@ -175,6 +175,26 @@ TEST_P(ResumeTest, AStoppedRunEndsWithTheBitsAndTheLogOfOneThatWasNot) {
   }
 }
 
+// The limit of the fourth round's norms comes from rounds before the process began.
+TEST_P(ResumeTest, AResumedRunClipsAsOneThatWasNotStopped) {
+  const auto prepare = [](TestingFleet& fleet) {
+    fleet.spoil = [](DeviceId device, RoundId round, std::span<float> parameters, double weight) {
+      if (device.value == 1 && round.value == 4) std::ranges::fill(parameters, 0x1p20F);
+      return weight;
+    };
+  };
+  const End straight = Live("straight", {.prepare = prepare});
+  ASSERT_TRUE(Live("stopped", {.should_stop = AfterRounds(3), .prepare = prepare}).status.ok());
+  ExpectSameRun(Live("stopped", {.prepare = prepare}), "stopped", straight);
+  std::vector<std::uint64_t> clipped;
+  for (const Event& event : Log("stopped")) {
+    const auto* const device = std::get_if<DeviceFinished>(&event.what);
+    if (device != nullptr && device->clipped > 0) clipped.push_back(device->round.value);
+  }
+  EXPECT_EQ(clipped, std::vector<std::uint64_t>{4});
+  for (const float weight : straight.weights) EXPECT_LT(std::abs(weight), 1e4F);
+}
+
 TEST_P(ResumeTest, ARunKilledAtAnyEventEndsWithTheBitsAndTheLogOfOneThatWasNot) {
   int events = 0;
   const End straight = Live("straight", {.before_log = [&](int event) { events = event; }});

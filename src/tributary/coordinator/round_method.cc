@@ -115,6 +115,7 @@ class Gossip : public ScheduledMethod {
       std::vector<double> speeds;
       for (const DeviceId device : request.participants)
         speeds.push_back(scene.devices[device.value].compute.value);
+      LimitToMedian(experiment_.trust.largest_share, std::span(speeds));
       request.batches = SpeedBatches(request.training().batch, speeds);
     }
     const auto rows = mixer_.Weights(request.round.value);
@@ -200,6 +201,7 @@ class Split : public ScheduledMethod {
     const std::uint64_t round = request.round.value;
     if (epochs_.AtEnd(round)) {
       SamplingProblem problem = ProblemOf(scene.devices);
+      LimitSizes(experiment_.trust.largest_share, problem);
       for (const std::size_t device : TakeOutUnplannable(problem)) {
         scene.note(
             fmt::format("device {} is left out of this epoch: it reports {} samples, and its report "

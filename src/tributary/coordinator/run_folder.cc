@@ -223,7 +223,7 @@ StatusOr<ResumedRun> RunFolder::Resume(const std::filesystem::path& path, const 
 
 void RunFolder::Discard() && {
   std::error_code error;
-  for (const char* const name : {kEvents, kRunMetadata, kExperiment, kLock})
+  for (const char* const name : {kEvents, kRunMetadata, kExperiment, kAuditLog, kLock})
     std::filesystem::remove(path_ / name, error);
   std::filesystem::remove(path_, error);  // fails if other files are left
 }

@@ -40,6 +40,9 @@ class RoundsTable : public EventSink {
 // Run metadata for viewers, without the devices. `held` is the network that devices hold.
 RunMetadata MetadataOf(const Experiment& experiment, const Model& held, bool simulated);
 
+// Of a coordinator's run: who joined, left, was refused or changed it (fleet/protocol/audit_log.h).
+inline constexpr const char* kAuditLog = "audit.jsonl";
+
 struct ResumedRun;
 
 // The files of a run: experiment.toml (as run), facts.json, events.jsonl, with a Checkpointer checkpoints/,

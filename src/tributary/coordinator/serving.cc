@@ -1,5 +1,6 @@
 #include "tributary/coordinator/serving.h"
 
+#include "tributary/base/wall_clock.h"
 #include "tributary/base/worker_pool.h"
 #include "tributary/coordinator/server_part.h"
 #include "tributary/data/record.h"
@@ -8,6 +9,7 @@
 #include "tributary/device/setting.h"
 #include "tributary/engine/compute.h"
 #include "tributary/fleet/grpc/remote_fleet.h"
+#include "tributary/fleet/protocol/audit_log.h"
 #include "tributary/telemetry/digest.h"
 
 namespace tributary::inline coordinator {
@@ -115,6 +117,14 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
     fleet_options.cut = network.device.cut->wire;
   }
   RunMetadata metadata = MetadataOf(experiment, *fleet_options.model, false);
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto audit_log,
+                             AuditLog::Open(options.folder / kAuditLog, SystemWallClock()));
+  fleet_options.audit = [&log = *audit_log](std::string_view event, const AuditFields& fields) {
+    log.Record(event, fields);
+  };
+  audit_log->Record(
+      options.resume ? "resumed" : "begun",
+      {{"experiment", experiment.goal.name}, {"build", options.build}, {"listen", options.listen}});
   auto started = RemoteFleet::Start(std::move(fleet_options));
   if (!started.ok()) {
     if (!options.resume) std::move(run.folder).Discard();

@@ -38,6 +38,8 @@ class TestingFleet : public Fleet {
   std::function<Status(RoundId)> interrupt_training;
   std::function<Status()> interrupt_evaluation;
   std::function<bool(RoundId)> nobody_answers;
+  // Changes an update before it is sent; returns its weight.
+  std::function<double(DeviceId, RoundId, std::span<float> parameters, double weight)> spoil;
 
   Status Gather() override { return OkStatus(); }
   std::span<const DeviceProfile> devices() const override { return devices_; }
@@ -67,9 +69,10 @@ class TestingFleet : public Fleet {
       answer.reason = "it was not there";
       if (nobody_answers && nobody_answers(request.round)) continue;
       Rng rng = Rng::ForStream(request.training().seed, device, "test", request.round.value);
-      const std::vector<float> parameters = Moved(request.weights.parameters, rng);
+      std::vector<float> parameters = Moved(request.weights.parameters, rng);
       const std::vector<float> statistics = Moved(request.weights.statistics, rng);
-      const auto weight = static_cast<double>(devices_[device.value].samples);
+      auto weight = static_cast<double>(devices_[device.value].samples);
+      if (spoil) weight = spoil(device, request.round, parameters, weight);
       TRIBUTARY_RETURN_IF_ERROR(sink.Take(WorkOf(device), Update{parameters, statistics, weight}.pieces()));
       answer.outcome = Outcome::kApplied;
       answer.reason.clear();

@@ -1,7 +1,5 @@
 #include "tributary/device/device_runtime.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -17,10 +15,6 @@ namespace tributary::inline device {
 namespace {
 
 static_assert(kMostMeetingWeight <= ModelMix::kMostWeight);
-
-double MemoryOfMachine() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
-}
 
 std::vector<double> Seconds(const std::vector<Duration>& durations) {
   std::vector<double> seconds;
@@ -63,6 +57,12 @@ Status DeviceRuntime::Build(const Welcome& welcome) {
                            std::filesystem::path(experiment.model.weights).filename().string() +
                            "', which are not sent; give this device's copy of the file with --weights");
   }
+  // Before its memory is taken. Of a network that is cut, all of the weights are made here, but the device computes less.
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto described,
+                             BuildNetwork(experiment.model.name, experiment, welcome.input, welcome.classes));
+  const bool is_cut = experiment.train.method == Method::kSplit;
+  TRIBUTARY_RETURN_IF_ERROR(options_.limits.CheckNetwork(
+      *described, is_cut ? 1 : static_cast<std::size_t>(experiment.train.batch)));
   TRIBUTARY_ASSIGN_OR_RETURN(ExperimentNetwork network,
                              BuildExperimentNetwork(experiment, welcome.input, welcome.classes,
                                                     reads ? options_.weights : std::string()));
@@ -91,7 +91,7 @@ Status DeviceRuntime::Build(const Welcome& welcome) {
   ready_ = Ready{.layout = LayoutHash(*model),
                  .samples = static_cast<std::int64_t>(samples_.data().training.size()),
                  .held_out = static_cast<std::int64_t>(samples_.data().held_out.size()),
-                 .memory_bytes = MemoryOfMachine(),
+                 .memory_bytes = static_cast<double>(MemoryToHave().value),
                  .threads = static_cast<std::uint32_t>(options_.threads),
                  .streams = samples_.streams()};
   if (training_.cut && UsesLabels(experiment.sampling) && samples_.data().dataset != nullptr) {
@@ -252,7 +252,8 @@ StatusOr<Answer> DeviceRuntime::Train(const TrainAssignment& train, const Assign
                     .data = samples_.data(),
                     .samples = taken.samples ? &*taken.samples : nullptr,
                     .own = gossip_.get()};
-  round.hooks.should_stop = [&] { return transfers.over(); };
+  const auto in_time = [&] { return options_.limits.CheckTime(clock_.Now() - begun); };
+  round.hooks.should_stop = [&] { return transfers.over() || !in_time().ok(); };
   round.hooks.clock = &clock_;
   if (!meeting) {
     round.hooks.await = [&](std::size_t unit) { return transfers.AwaitUnit(unit); };
@@ -273,7 +274,10 @@ StatusOr<Answer> DeviceRuntime::Train(const TrainAssignment& train, const Assign
     round.hooks.keep = [this](std::uint64_t) { return choice_->Next(); };
   }
   if (meeting) TRIBUTARY_RETURN_IF_ERROR(BeginOwn(assignment, transfers));
-  TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained, round.Train(*worker_, weights()));
+  StatusOr<Worker::Trained> made = round.Train(*worker_, weights());
+  if (made.status().code() == StatusCode::kCancelled && !transfers.over())
+    TRIBUTARY_RETURN_IF_ERROR(in_time());
+  TRIBUTARY_ASSIGN_OR_RETURN(const Worker::Trained trained, std::move(made));
   if (meeting) TRIBUTARY_RETURN_IF_ERROR(transfers.Offer(gossip_->offered()));
   const TimePoint trained_at = clock_.Now();
   if (choice_) choice_->End(trained.times.Total());
@@ -304,6 +308,9 @@ StatusOr<Answer> DeviceRuntime::Train(const TrainAssignment& train, const Assign
 
 StatusOr<Answer> DeviceRuntime::Do(const Assignment& assignment, Transfers& transfers) {
   const DeviceId device = welcome_->device;
+  TRIBUTARY_RETURN_IF_ERROR(options_.limits.CheckWork(
+      assignment.work, *training_.model, static_cast<std::int64_t>(samples_.data().training.size()),
+      samples_.streams()));
   if (const auto* train = std::get_if<TrainAssignment>(&assignment.work))
     return Train(*train, assignment, transfers);
   if (std::holds_alternative<CollectAssignment>(assignment.work)) {

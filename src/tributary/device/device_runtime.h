@@ -11,6 +11,7 @@
 #include "tributary/device/gossip_model.h"
 #include "tributary/device/live_choice.h"
 #include "tributary/device/local_samples.h"
+#include "tributary/device/owner_limits.h"
 #include "tributary/device/round.h"
 #include "tributary/device/update_compressor.h"
 #include "tributary/device/worker.h"
@@ -24,6 +25,7 @@ struct DeviceRuntimeOptions {
   // data set, which must be a known one, given by name.
   std::optional<std::filesystem::path> data;
   Consent consent;                         // data that may leave the device besides updates
+  OwnerLimits limits;                      // of what a coordinator may ask
   std::filesystem::path data_dir;          // folder of known data sets
   int threads = 1;                         // compute threads; results depend on the number
   TorchDevice device = TorchDevice::kCpu;  // where passes run; affects the last bits of results

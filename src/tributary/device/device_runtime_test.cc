@@ -125,5 +125,92 @@ TEST_F(DeviceRuntimeTest, AnswersARequestForSamplesWithARefusalWhereTheExperimen
   }
 }
 
+class OwnerLimitsTest : public DeviceRuntimeTest {
+ protected:
+  std::unique_ptr<DeviceRuntime> LimitedTo(const OwnerLimits& limits) {
+    return std::make_unique<DeviceRuntime>(DeviceRuntimeOptions{.limits = limits, .state = state_}, *clock_);
+  }
+  // What a device with these limits says to a network of the experiment.
+  std::string RefusalOf(const OwnerLimits& limits, const std::string& text) {
+    const auto ready = LimitedTo(limits)->Prepare(SilentWelcome(text));
+    if (!ready.ok()) {
+      EXPECT_FALSE(std::filesystem::exists(state_));
+    }
+    return ready.status().message();
+  }
+
+  const std::filesystem::path state_ = std::filesystem::path(::testing::TempDir()) / "owner-limits-test";
+};
+
+const std::string kGradients = "[train]\nmethod = \"sync-sgd\"\nbatch = 8\n";
+
+TEST_F(OwnerLimitsTest, ANetworkThatTakesMoreThanTheOwnerAllowsIsRefused) {
+  EXPECT_NE(RefusalOf({.most_memory = {100'000}}, TextOf(kGradients)).find("--most-memory"),
+            std::string::npos);
+  EXPECT_NE(RefusalOf({.most_parameters = 1000}, TextOf(kGradients)).find("--most-parameters"),
+            std::string::npos);
+  EXPECT_EQ(RefusalOf({.most_memory = {1'000'000'000}, .most_parameters = 1'000'000}, TextOf(kGradients)),
+            "");
+}
+
+// A17: it would be past the memory of any machine, and is refused before any of it is taken.
+TEST_F(OwnerLimitsTest, ANetworkBeyondTheMachineIsRefusedBeforeItIsMade) {
+  std::string text = TextOf(kGradients);
+  text.replace(text.find("batch = 8"), 9, "batch = 1000000");
+  const std::string refusal = RefusalOf({.most_memory = {8'000'000'000}}, text);
+  EXPECT_NE(refusal.find("training the network with batches of 1000000 takes about"), std::string::npos)
+      << refusal;
+}
+
+TEST_F(OwnerLimitsTest, AssignmentsBeyondTheLimitsAreRefusedAndNothingLeaves) {
+  const OwnerLimits limits{
+      .least_batch = 4, .most_steps = 10, .most_memory = {1'000'000'000}, .most_time = std::chrono::hours(1)};
+  const auto device = LimitedTo(limits);
+  ASSERT_TRUE(device->Prepare(SilentWelcome(TextOf(kGradients))).ok());
+  const auto refusal = [&](const auto& change) {
+    TrainAssignment train{.batch = 8};
+    change(train);
+    CountedTransfers transfers;
+    const auto answer = device->Do({.work = train}, transfers);
+    if (!answer.ok()) {
+      EXPECT_EQ(transfers.left, 0);
+    }
+    return answer.status().message();
+  };
+  EXPECT_EQ(refusal([](TrainAssignment&) {}), "");
+  EXPECT_NE(refusal([](TrainAssignment& train) { train.batch = 1; }).find("--least-batch"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TrainAssignment& train) {
+              train.answer = TrainAssignment::Answer::kChange;
+              train.batch = 1;
+              train.steps = 3;
+            }).find("--least-batch"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TrainAssignment& train) {
+              train.answer = TrainAssignment::Answer::kChange;
+              train.steps = 1'000'000'000;
+            }).find("--most-steps"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TrainAssignment& train) {
+              train.answer = TrainAssignment::Answer::kChange;
+              train.epochs = 1'000'000'000;
+            }).find("--most-steps"),
+            std::string::npos);
+  EXPECT_NE(refusal([](TrainAssignment& train) { train.batch = std::size_t{1} << 40; }).find("of memory"),
+            std::string::npos);
+  CountedTransfers transfers;
+  const auto calibrated = device->Do({.work = CalibrateAssignment{.steps = 11, .batch = 8}}, transfers);
+  EXPECT_NE(calibrated.status().message().find("--most-steps"), std::string::npos);
+}
+
+TEST_F(OwnerLimitsTest, TrainingEndsWhenItsTimeIsOver) {
+  const auto device = LimitedTo({.most_time = std::chrono::nanoseconds(1)});
+  ASSERT_TRUE(device->Prepare(SilentWelcome(TextOf(kGradients))).ok());
+  TrainAssignment train{.answer = TrainAssignment::Answer::kChange, .steps = 1000, .batch = 8};
+  CountedTransfers transfers;
+  const auto answer = device->Do({.work = train}, transfers);
+  EXPECT_NE(answer.status().message().find("--most-seconds"), std::string::npos) << answer.status();
+}
+
 }  // namespace
 }  // namespace tributary::inline device

@@ -30,6 +30,7 @@
 #include "tributary/policy/sampling/sampling.h"
 #include "tributary/policy/scheduling/transfer_plan.h"
 #include "tributary/policy/streaming/stream_batch.h"
+#include "tributary/policy/trust/trust.h"
 
 namespace tributary::inline experiment {
 
@@ -252,6 +253,7 @@ struct Experiment {
   DropoutOptions dropout;    // [dropout]
   GossipChoice gossip;
   AggregationOptions aggregation;  // [aggregation]
+  TrustOptions trust;              // [trust]
   std::vector<Disturbance> disturbances;
 
   // Whether train.batch counts the samples of all devices together.

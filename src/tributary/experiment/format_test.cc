@@ -73,6 +73,7 @@ void ExpectEqual(const Experiment& a, const Experiment& b) {
   EXPECT_EQ(a.compression, b.compression);
   EXPECT_EQ(std::tie(a.aggregation.rule, a.aggregation.numbers),
             std::tie(b.aggregation.rule, b.aggregation.numbers));
+  EXPECT_EQ(a.trust, b.trust);
   EXPECT_EQ(a.disturbances, b.disturbances);
 }
 

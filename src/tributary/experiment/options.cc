@@ -85,6 +85,9 @@ OptionList ExperimentKeys(Experiment& e, Against& against, const OptionContext& 
       .WrittenIf(method(Method::kGossip));
   add("aggregation", &e.aggregation, AggregationKeys, "How the updates of a round are aggregated.")
       .WrittenIf([&e] { return e.aggregation.rule != AggregationRules().front(); });
+  add("trust", &e.trust, TrustKeys, "How much of a round one device may decide.").WrittenIf([&e] {
+    return e.trust != TrustOptions{};
+  });
   list.Add("disturbance",
            Sections(e.disturbances, kMostDisturbances,
                     [&e](Disturbance& disturbance) { return DisturbanceKeys(disturbance, e.fleet); }),

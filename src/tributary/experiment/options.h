@@ -28,7 +28,7 @@ OptionList ExperimentKeys(Experiment& experiment, Against& against, const Option
 // The keys of its sections. They take the whole experiment, since validity depends on other sections.
 using SectionKeys = OptionList(Experiment& experiment, const OptionContext& context);
 SectionKeys GoalKeys, ModelKeys, DataKeys, FleetKeys, TrainKeys, TransferKeys, CompressionKeys, StreamKeys;
-SectionKeys InjectionKeys, SplitKeys, SamplingKeys, DropoutKeys, GossipKeys, AggregationKeys;
+SectionKeys InjectionKeys, SplitKeys, SamplingKeys, DropoutKeys, GossipKeys, AggregationKeys, TrustKeys;
 OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet);
 ValueForm AvailabilityForm(AvailabilityKind& availability, const OptionContext& context);
 

@@ -50,11 +50,12 @@ TEST(ReaderErrors, UnknownSectionsAreAnsweredWithTheNearest) {
             "e.toml:13: unknown section 'trian'; did you mean 'train'? Known: schema, experiment, model, "
             "data, fleet, "
             "train, transfers, compression, stream, injection, split, sampling, dropout, gossip, "
-            "aggregation, disturbance, against");
-  EXPECT_EQ(RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
-            "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
-            "transfers, compression, stream, injection, split, sampling, dropout, gossip, aggregation, "
-            "disturbance, against");
+            "aggregation, trust, disturbance, against");
+  EXPECT_EQ(
+      RefusalOfTrain("[squeeze]\nkind = \"top-k\""),
+      "e.toml:16: unknown section 'squeeze'. Known: schema, experiment, model, data, fleet, train, "
+      "transfers, compression, stream, injection, split, sampling, dropout, gossip, aggregation, trust, "
+      "disturbance, against");
 }
 
 TEST(ReaderErrors, RatesInAListAreOneForEachDevice) {

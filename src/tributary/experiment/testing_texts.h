@@ -110,6 +110,10 @@ error-feedback = false
 [stream]
 recorded-speed = 20
 buffer = "truncate"
+[trust]
+largest-share = 5
+clip = 3.5
+patience = 2
 [[disturbance]]
 kind = "slow"
 devices = "group:phones"

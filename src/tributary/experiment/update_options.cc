@@ -1,4 +1,4 @@
-// [compression] and [aggregation]. Both choose from a table of components.
+// [compression], [aggregation] and [trust]: the processing of updates. The first two choose from a table of components.
 #include <algorithm>
 
 #include "tributary/experiment/forms.h"
@@ -105,6 +105,24 @@ OptionList AggregationKeys(Experiment& e, const OptionContext& context) {
                         "did not change; leave out [dropout], or use rule = \"mean\"");
     }
   });
+  return list;
+}
+
+OptionList TrustKeys(Experiment& e, const OptionContext&) {
+  constexpr Range kMultiple{.low = 0, .high = 1e9};
+  TrustOptions& trust = e.trust;
+  OptionList list;
+  list.Add("largest-share", Number(trust.largest_share, kMultiple),
+           "The most that one device may weigh or claim, as a multiple of the median of the devices; 0: no "
+           "limit.");
+  list.Add(
+      "clip", Number(trust.clip, kMultiple),
+      "The longest update, as a multiple of the median norm of the last 16 rounds; longer ones are scaled "
+      "down to it. 0: no limit. Not for the global batches of split learning.");
+  list.Add(
+      "patience", Number(trust.patience, kMultiple),
+      "A device without progress for this multiple of its expected time, and for a minute at least, counts "
+      "as lost for the round; 0: never. Real devices only.");
   return list;
 }
 

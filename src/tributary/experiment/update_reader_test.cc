@@ -49,6 +49,21 @@ TEST(AggregationReader, ReadsTheRuleAndItsNumbers) {
   EXPECT_EQ(more->aggregation.numbers, std::vector<double>{0.25});
 }
 
+TEST(TrustReader, ReadsItsLimitsAndWritesThemIfTheyAreNotTheUsual) {
+  const auto usual = ReadWith("");
+  ASSERT_TRUE(usual.ok()) << usual.status();
+  EXPECT_EQ(FormatExperiment(*usual).find("[trust]"), std::string::npos);
+  const auto other = ReadWith("[trust]\nlargest-share = 3\nclip = 0\npatience = 2.5\n");
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ(other->trust, (TrustOptions{.largest_share = 3, .clip = 0, .patience = 2.5}));
+  const auto again = ReadExperimentText(FormatExperiment(*other), {"e.toml", std::nullopt});
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->trust, other->trust);
+  EXPECT_NE(RefusalOfLines("[trust]\nclip = -1\n").find("trust.clip is -1; allowed: a number from 0"),
+            std::string::npos)
+      << RefusalOfLines("[trust]\nclip = -1\n");
+}
+
 // Experiments that leave the rule alone are written as before there were others.
 TEST(AggregationReader, TheUsualRuleIsNotWritten) {
   EXPECT_EQ(FormatExperiment(*ReadWith("")).find("[aggregation]"), std::string::npos);

@@ -76,12 +76,14 @@ struct FleetEvent {
     kLost,       // the device has been gone for longer than the grace period; it may return
     kReturned,   // a lost device is back
     kReleased,   // the devices that waited at the split point go on: the deadline restarts now
+    kQuorum,     // an operator has changed the members or the quorum: `quorum` holds from now on
     kTimer,      // the timer passed to Next has expired
     kIdle,       // nothing more will happen (only simulated fleets can know)
   };
   TimePoint at{0};  // on the fleet's clock; not after now
   Kind kind = Kind::kIdle;
   DeviceId device = {};  // of the first four kinds
+  std::size_t quorum = 0;
 };
 
 // The only interface between real and simulated. Both kinds of fleet run the same device code; only time and
@@ -106,6 +108,9 @@ class Fleet {
 
   // The measured arrival rate of this device's samples; nothing if unknown or without a stream.
   virtual std::optional<SamplesPerSecond> StreamRate(DeviceId) const { return std::nullopt; }
+
+  // The quorum that an operator has set instead of the experiment's.
+  virtual std::optional<std::size_t> quorum() const { return std::nullopt; }
 
   // The number of samples that devices shared in the last round (WorkOrder::share), for the next round.
   virtual std::size_t Shared() const { return 0; }

@@ -32,6 +32,13 @@ struct DeviceProfile {
   static constexpr Bytes kUnlimitedMemory{std::numeric_limits<std::int64_t>::max()};
 };
 
+// Whether a device that has joined a run still belongs to it.
+enum class Standing {
+  kMember,
+  kDropped,  // removed by an operator; may join again
+  kBanned,   // removed by an operator; may not join again
+};
+
 // A device that has joined a run, as stored in a checkpoint. Its index in the list is its DeviceId.
 struct FleetMember {
   std::string name;  // UTF-8, unique
@@ -42,6 +49,7 @@ struct FleetMember {
   std::int64_t applied_position = 0;
   // Records (data/record.h) of samples shared in the last round, for the other devices in the next.
   std::vector<std::byte> shared;
+  Standing standing = Standing::kMember;
   friend bool operator==(const FleetMember&, const FleetMember&) = default;
 };
 

@@ -105,6 +105,7 @@ struct RoundReport {
   std::vector<DeviceReport> devices;  // in the order of the participants
   EvaluationTotals totals;            // evaluation: sum over the answers that count
   Moments moments;                    // calibration: sum over the answers that count
+  std::size_t quorum = 0;             // the number of answers needed at the end of the round
 
   std::size_t applied() const {
     return static_cast<std::size_t>(std::ranges::count(

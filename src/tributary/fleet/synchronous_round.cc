@@ -16,6 +16,7 @@ void SynchronousRound::On(const FleetEvent& event) {
   if (event.kind == Kind::kCompleted || event.kind == Kind::kFailed || event.kind == Kind::kReturned)
     lost_.erase(event.device);
   if (event.kind == Kind::kReleased) from_ = event.at;
+  if (event.kind == Kind::kQuorum) quorum_ = event.quorum;
   if (event.kind == Kind::kIdle) idle_ = true;
 }
 
@@ -41,7 +42,9 @@ StatusOr<RoundReport> RunRound(Fleet& fleet, WorkOrder order, UpdateSink* sink) 
     }
     round.On(*event);
   }
-  return fleet.Close();
+  StatusOr<RoundReport> report = fleet.Close();
+  if (report.ok()) report->quorum = round.quorum();
+  return report;
 }
 
 }  // namespace tributary::inline fleet

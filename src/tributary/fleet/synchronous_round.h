@@ -18,9 +18,12 @@ class SynchronousRound {
   bool over() const;
   // When the round may end by time alone, for Fleet::Next; nothing without a deadline or before the quorum.
   std::optional<TimePoint> timer() const;
+  // The order's, or what an operator has changed it to.
+  std::size_t quorum() const { return quorum_; }
 
  private:
-  const std::size_t participants_, quorum_;
+  const std::size_t participants_;
+  std::size_t quorum_;
   const std::optional<Duration> deadline_;
   TimePoint from_;  // start of the deadline
   TimePoint now_;

@@ -35,4 +35,12 @@ StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::K
   return Checksum{kind, fmt::format("{:02x}", fmt::join(std::span(sum).first(size), ""))};
 }
 
+StatusOr<std::string> Sha256(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> sum;
+  unsigned int size = 0;
+  if (EVP_Digest(text.data(), text.size(), sum.data(), &size, EVP_sha256(), nullptr) != 1)
+    return OpenSslError("cannot make a check sum");
+  return fmt::format("{:02x}", fmt::join(std::span(sum).first(size), ""));
+}
+
 }  // namespace tributary::inline keys

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "tributary/base/status.h"
 
@@ -18,5 +19,8 @@ struct Checksum {
 
 // The checksum of a file, which is read piece by piece.
 StatusOr<Checksum> ChecksumOfFile(const std::filesystem::path& path, Checksum::Kind kind);
+
+// The SHA-256 of a text, as hexadecimal digits.
+StatusOr<std::string> Sha256(std::string_view text);
 
 }  // namespace tributary::inline keys

@@ -66,6 +66,9 @@ struct DeviceFinished {
   Bytes relayed;
   // Time for encoding and decoding updates, concurrent with the other times. 0 on simulated devices.
   Duration coding{0};
+  // Whether its update exceeded a limit of [trust] and was lowered to it: its weight, its norm. 0 or 1.
+  std::uint64_t capped = 0;
+  std::uint64_t clipped = 0;
   friend bool operator==(const DeviceFinished&, const DeviceFinished&) = default;
 };
 
@@ -83,6 +86,7 @@ struct DeviceFigure {
   const char* page = nullptr;
   int word = -1;       // its position in a store's record of a round (store/device_detail.h)
   bool added = false;  // added after the first version: may be missing in a log
+  bool rare = false;   // an added figure that is written only if it is not 0
 };
 
 // Calls visit(DeviceFigure, pointer to member) for every figure of a device event, in the order of the event.
@@ -117,6 +121,8 @@ constexpr void VisitDeviceFigures(Visit&& visit) {
   visit(F{.key = "met", .page = "met"}, &D::met);
   visit(F{.key = "bytes_relayed", .adds = Adds::kSum}, &D::relayed);
   visit(F{.key = "coding_ns", .adds = Adds::kSum, .page = "coding_s", .word = 19, .added = true}, &D::coding);
+  visit(F{.key = "capped", .adds = Adds::kSum, .added = true, .rare = true}, &D::capped);
+  visit(F{.key = "clipped", .adds = Adds::kSum, .added = true, .rare = true}, &D::clipped);
 }
 
 // A device's time and bytes over a run, in this order in summaries, tables, store columns and metrics.

@@ -42,8 +42,12 @@ void Fields(E& event, Visit& visit) {
 
 template <Is<DeviceFinished> E, typename Visit>
 void Fields(E& event, Visit& visit) {
-  VisitDeviceFigures(
-      [&](const DeviceFigure& figure, auto member) { visit(figure.key, event.*member, figure.added); });
+  VisitDeviceFigures([&](const DeviceFigure& figure, auto member) {
+    if constexpr (std::is_const_v<E>) {
+      if (figure.rare && event.*member == std::remove_cvref_t<decltype(event.*member)>{}) return;
+    }
+    visit(figure.key, event.*member, figure.added);
+  });
 }
 
 template <Is<RoundFinished> E, typename Visit>

@@ -96,6 +96,7 @@ Event RandomEvent(Rng& rng) {
       if (rng.Below(2) == 0) std::get<DeviceFinished>(event.what).met = Count(rng);
       std::get<DeviceFinished>(event.what).relayed = {Signed(rng)};
       std::get<DeviceFinished>(event.what).coding = Time(rng);
+      std::get<DeviceFinished>(event.what).clipped = rng.Below(2);
       break;
     case 3: {
       RoundFinished finished{round,         Time(rng),    Count(rng),         Count(rng),
@@ -258,6 +259,15 @@ TEST(EventJson, ALogFromBeforeCodingWasMeasuredIsRead) {
   ASSERT_NE(line.find(added), std::string::npos);
   line.erase(line.find(added), added.size());
   EXPECT_EQ(EventFromJson(line).value(), event);
+}
+
+TEST(EventJson, LimitedUpdatesAreWrittenAndOthersStayAsTheyWere) {
+  const std::string usual = EventToJson({1s, DeviceFinished{.round = {1}}});
+  EXPECT_EQ(usual.find("clipped"), std::string::npos);
+  EXPECT_EQ(usual.find("capped"), std::string::npos);
+  const Event limited{1s, DeviceFinished{.round = {1}, .capped = 1, .clipped = 1}};
+  EXPECT_NE(EventToJson(limited).find(R"("capped":1,"clipped":1})"), std::string::npos);
+  EXPECT_EQ(EventFromJson(EventToJson(limited)).value(), limited);
 }
 
 }  // namespace

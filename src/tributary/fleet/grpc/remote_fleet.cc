@@ -25,7 +25,11 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
                                         : chosen.experiment.compression.kind,
                            .grace = chosen.grace};
   exchange.cut = chosen.cut;
+  exchange.patience = chosen.experiment.trust.patience;
+  exchange.largest_share = chosen.experiment.trust.largest_share;
+  exchange.hold_out = chosen.experiment.data.hold_out;
   exchange.incarnation = chosen.incarnation;
+  exchange.audit = chosen.audit;
   if (chosen.experiment.dropout.method->Chooses()) {
     TRIBUTARY_ASSIGN_OR_RETURN(const DropoutMenu menu,
                                DropoutMenu::Make(*chosen.model, chosen.experiment.dropout));
@@ -62,7 +66,7 @@ std::vector<FleetMember> RemoteFleet::members() const {
   std::vector<FleetMember> members;
   for (const Member& member : exchange_->members()) {
     members.push_back({member.name, member.profile.samples, member.applied_round, member.applied_position,
-                       member.shared ? *member.shared : std::vector<std::byte>{}});
+                       member.shared ? *member.shared : std::vector<std::byte>{}, member.standing});
   }
   return members;
 }
@@ -87,6 +91,7 @@ Status RemoteFleet::Gather() {
   stream_rates_.clear();
   for (const Member& member : exchange_->members()) {
     profiles_.push_back(member.profile);
+    if (!member.belongs()) profiles_.back().samples = 0;  // It takes part in nothing.
     stream_rates_.push_back(member.stream_rate);
     present_.push_back(member.doing != Doing::kGone && member.doing != Doing::kPreparing);
   }
@@ -95,6 +100,8 @@ Status RemoteFleet::Gather() {
 
 bool RemoteFleet::Present(DeviceId device) const { return present_[device.value]; }
 std::size_t RemoteFleet::Shared() const { return exchange_->Shared(); }
+
+std::optional<std::size_t> RemoteFleet::quorum() const { return exchange_->quorum(); }
 
 Status RemoteFleet::Dispatch(WorkOrder order, UpdateSink* sink) {
   if (std::holds_alternative<TrainAssignment>(order.work)) server_->set_round(order.round.value);

@@ -13,6 +13,7 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/profile.h"
+#include "tributary/fleet/protocol/audit_log.h"
 #include "tributary/fleet/split_wire.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/model/model.h"
@@ -40,6 +41,7 @@ struct RemoteFleetOptions {
   std::uint64_t incarnation = 0;              // random per process of the coordinator
   std::vector<FleetMember> members;           // of the run before it was interrupted, in their order
   std::function<bool()> should_stop;
+  Audit audit = [](std::string_view, const AuditFields&) {};
 };
 
 // A fleet of real devices that connect over gRPC, with mutual TLS. Time is real time.
@@ -65,6 +67,7 @@ class RemoteFleet : public Fleet {
   }
   const Clock& clock() const override { return *clock_; }
   std::size_t Shared() const override;
+  std::optional<std::size_t> quorum() const override;
   Status Dispatch(WorkOrder order, UpdateSink* sink) override;
   StatusOr<FleetEvent> Next(std::optional<TimePoint> timer) override;
   StatusOr<RoundReport> Close() override;

@@ -1,5 +1,6 @@
 #include "tributary/fleet/grpc/server.h"
 
+#include <fmt/format.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
 #include <tributary/v1/fleet.grpc.pb.h>
@@ -41,6 +42,7 @@ class Gate {
   bool MayWatch(const std::optional<std::string>& name) const {
     return !secure_ || *name == kCoordinatorName || *name == kOperatorName;
   }
+  bool MayOperate(const std::optional<std::string>& name) const { return secure_ && *name == kOperatorName; }
   Status Refresh() { return revoked_ ? revoked_->Refresh() : OkStatus(); }
   Status Check(const std::string& certificate) const {
     return revoked_ ? revoked_->Check(certificate) : OkStatus();
@@ -50,6 +52,12 @@ class Gate {
   const bool secure_;
   const std::unique_ptr<RevocationList> revoked_;
 };
+
+// Empty without a certificate, or if it cannot be read.
+std::string SerialOf(const std::string& certificate) {
+  auto serial = certificate.empty() ? StatusOr<std::string>(std::string()) : SerialInCertificate(certificate);
+  return serial.ok() ? *std::move(serial) : std::string();
+}
 
 // A device's stream. It lives until gRPC and the Exchange have released it.
 class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
@@ -66,7 +74,12 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   void Begin() {
     self_ = shared_from_this();
     auto identity = gate_.Identify(*context_->auth_context());
-    if (!identity.ok()) return End(ToGrpc(identity.status()));
+    if (!identity.ok()) {
+      exchange_.Record("rejected", {{"address", context_->peer()},
+                                    {"certificate", certificate()},
+                                    {"reason", identity.status().message()}});
+      return End(ToGrpc(identity.status()));
+    }
     auto session = exchange_.Open(self_, std::move(*identity), context_->peer());
     if (!session.ok()) return End(ToGrpc(session.status()));
     listener_.Prove(context_->peer());
@@ -110,11 +123,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
 
   void Wake() override { WriteNext(); }
   Status StillAdmitted() const override { return gate_.Check(certificate_); }
-  std::string certificate() const override {
-    auto serial =
-        certificate_.empty() ? StatusOr<std::string>(std::string()) : SerialInCertificate(certificate_);
-    return serial.ok() ? *std::move(serial) : std::string();
-  }
+  std::string certificate() const override { return SerialOf(certificate_); }
   void Close(const Status& reason) override {
     {
       const MutexLock lock(mutex_);
@@ -173,7 +182,8 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
 }  // namespace
 
 class GrpcServer::Service
-    : public pb::Fleet::WithRawCallbackMethod_Join<pb::Fleet::WithCallbackMethod_Watch<pb::Fleet::Service>> {
+    : public pb::Fleet::WithRawCallbackMethod_Join<
+          pb::Fleet::WithCallbackMethod_Watch<pb::Fleet::WithCallbackMethod_Operate<pb::Fleet::Service>>> {
  public:
   Service(const ServerOptions& options, Exchange& exchange, std::unique_ptr<RevocationList> revoked,
           Listener& listener)
@@ -194,6 +204,13 @@ class GrpcServer::Service
                                   pb::FleetState* state) override {
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
     reactor->Finish(Look(*context->auth_context(), *state));
+    return reactor;
+  }
+
+  grpc::ServerUnaryReactor* Operate(grpc::CallbackServerContext* context, const pb::OperateRequest* request,
+                                    pb::OperateReply*) override {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    reactor->Finish(ToGrpc(Change(*context, *request)));
     return reactor;
   }
 
@@ -223,6 +240,36 @@ class GrpcServer::Service
       }
     }
     return grpc::Status::OK;
+  }
+
+  Status Change(const grpc::CallbackServerContext& context, const pb::OperateRequest& asked) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto identity, gate.Identify(*context.auth_context()));
+    const std::string serial = SerialOf(PeerCertificate(*context.auth_context()));
+    if (!gate.MayOperate(identity)) {
+      exchange_.Record("rejected", {{"device", identity.value_or("")},
+                                    {"address", context.peer()},
+                                    {"certificate", serial},
+                                    {"reason", "asks for what only the operator may: " + asked.verb()}});
+      return InvalidArgument(identity ? "'" + *identity + "' may not change the run; the operator may"
+                                      : "a run without keys cannot be changed; the operator's certificate is "
+                                        "needed, and without keys anybody could claim to be the operator");
+    }
+    const auto verb = std::ranges::find(kOperatorVerbs, asked.verb());
+    if (verb == std::end(kOperatorVerbs)) {
+      return InvalidArgument("the coordinator knows no request '" + asked.verb() +
+                             "'; install the same version on both sides");
+    }
+    const OperatorRequest request{static_cast<OperatorRequest::Kind>(verb - std::begin(kOperatorVerbs)),
+                                  asked.device(), asked.quorum()};
+    const std::string what =
+        request.kind == OperatorRequest::Kind::kQuorum ? std::to_string(request.quorum) : request.device;
+    Log(LogLevel::kInfo, fmt::format("operator at {}: {} {}", context.peer(), asked.verb(), what));
+    Status status = exchange_.Operate(request);
+    exchange_.Record("operator", {{"request", asked.verb() + " " + what},
+                                  {"address", context.peer()},
+                                  {"certificate", serial},
+                                  {"outcome", status.ok() ? "done" : status.message()}});
+    return status;
   }
 
   static void Describe(const Member& member, TimePoint now, pb::FleetState::Device& device) {

@@ -13,19 +13,40 @@ namespace {
 // Ensures that a coordinator's value is a number that fits a table.
 double Tame(double value) { return std::isfinite(value) ? std::clamp(value, 0.0, 1e18) : 0; }
 
-}  // namespace
-
-StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optional<Credentials>& credentials,
-                                  const std::string& coordinator) {
+// One call, with a time limit.
+template <typename Call>
+Status CallCoordinator(const std::string& address, const std::optional<Credentials>& credentials,
+                       const std::string& coordinator, const Call& call) {
   const GrpcLife life;
   const auto channel = Dial(address, credentials, coordinator);
   TRIBUTARY_RETURN_IF_ERROR(AwaitConnection(*channel, address, {}));
   const auto stub = v1::Fleet::NewStub(channel);
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+  const grpc::Status status = call(*stub, &context);
+  return status.ok() ? OkStatus() : FromGrpc(status);
+}
+
+}  // namespace
+
+Status OperateFleet(const std::string& address, const std::optional<Credentials>& credentials,
+                    const OperatorRequest& request, const std::string& coordinator) {
+  v1::OperateRequest message;
+  message.set_verb(std::string(NameOf(request.kind)));
+  message.set_device(request.device);
+  message.set_quorum(request.quorum);
+  return CallCoordinator(address, credentials, coordinator, [&](auto& stub, auto* context) {
+    v1::OperateReply reply;
+    return stub.Operate(context, message, &reply);
+  });
+}
+
+StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optional<Credentials>& credentials,
+                                  const std::string& coordinator) {
   v1::FleetState state;
-  const grpc::Status status = stub->Watch(&context, {}, &state);
-  if (!status.ok()) return FromGrpc(status);
+  TRIBUTARY_RETURN_IF_ERROR(
+      CallCoordinator(address, credentials, coordinator,
+                      [&](auto& stub, auto* context) { return stub.Watch(context, {}, &state); }));
   WatchedFleet fleet{state.experiment(), state.round(), state.rounds(), {}};
   for (const auto& from : state.devices()) {
     WatchedDevice device;

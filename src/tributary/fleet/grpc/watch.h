@@ -7,6 +7,7 @@
 #include "tributary/base/clock.h"
 #include "tributary/base/status.h"
 #include "tributary/fleet/profile.h"
+#include "tributary/fleet/protocol/exchange.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/keys/party_name.h"
 
@@ -43,5 +44,10 @@ struct WatchedFleet {
 // The state of a coordinator's fleet. With TLS, requires the coordinator's or the operator's certificate.
 StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optional<Credentials>& credentials,
                                   const std::string& coordinator = std::string(kCoordinatorName));
+
+// Asks a coordinator to change its run. Only the operator's certificate may.
+Status OperateFleet(const std::string& address, const std::optional<Credentials>& credentials,
+                    const OperatorRequest& request,
+                    const std::string& coordinator = std::string(kCoordinatorName));
 
 }  // namespace tributary::inline rpc

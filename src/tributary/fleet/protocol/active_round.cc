@@ -1,10 +1,13 @@
 #include "tributary/fleet/protocol/active_round.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "tributary/base/check.h"
 #include "tributary/data/record.h"
+#include "tributary/policy/trust/trust.h"
 
 namespace tributary::inline protocol {
 
@@ -21,6 +24,9 @@ ActiveRound::ActiveRound(WorkOrder order, std::span<const DeviceProfile> devices
   TRIBUTARY_CHECK(order_.share.empty() || (order_.share.size() == all && options.shared));
   TRIBUTARY_CHECK(order_.first.empty() || order_.first.size() == all);
   const Model& model = *options.model;
+  std::vector<double> speeds;
+  for (const DeviceId device : order_.participants) speeds.push_back(devices[device.value].compute.value);
+  if (options.largest_share > 0) slowest_ = LowerMedian(std::move(speeds)) / options.largest_share;
   for (std::size_t place = 0; place < all; ++place) {
     const DeviceId device = order_.participants[place];
     TRIBUTARY_CHECK(device.value < sessions.members().all().size() && device.value < devices.size());
@@ -49,8 +55,28 @@ ActiveRound::ActiveRound(WorkOrder order, std::span<const DeviceProfile> devices
         events_.push_back({start_, FleetEvent::Kind::kFailed, device});
       }
     }
+    // A method that has planned ahead asks it, and an operator has removed it since.
+    if (!sessions.members().all()[device.value].belongs() && !participant.finished) {
+      participant.finished = true;
+      participant.finished_at = start_;
+      participant.report.reason = "an operator has removed it from the run";
+      events_.push_back({start_, FleetEvent::Kind::kFailed, device});
+    }
     participants_.push_back(std::move(participant));
   }
+  if (quorum() != order_.quorum) events_.push_front({start_, FleetEvent::Kind::kQuorum, {}, quorum()});
+}
+
+std::size_t ActiveRound::quorum() const {
+  const auto& members = std::as_const(sessions_).members().all();
+  const auto left = static_cast<std::size_t>(std::ranges::count_if(
+      participants_, [&](const Participant& other) { return members[other.device().value].belongs(); }));
+  return std::min(sessions_.quorum.value_or(order_.quorum), left);
+}
+
+void ActiveRound::TellQuorum(DeferredCalls& calls) {
+  events_.push_back({clock_.Now(), FleetEvent::Kind::kQuorum, {}, quorum()});
+  calls.Notify();
 }
 
 Participant* ActiveRound::Find(DeviceId device) {
@@ -109,6 +135,11 @@ std::vector<std::unique_ptr<Task>> ActiveRound::EndTasks(DeferredCalls& calls) {
     }
     report.outcome = Outcome::kLate;
     report.reason = "the round ended before its answer was complete";
+    if (IsStalled(participant)) {
+      report.outcome = Outcome::kLost;
+      report.reason = fmt::format("it made no progress for {:.0f} s (trust.patience)",
+                                  ToSeconds(clock_.Now() - participant.session->task->progressed));
+    }
     tasks.back() = EndTask(participant, report.reason, calls);
   }
   return tasks;
@@ -141,7 +172,25 @@ bool ActiveRound::TimeIsUp() const {
 
 bool ActiveRound::IsGone(const Participant& participant) const {
   const Member& member = std::as_const(sessions_).members().all()[participant.device().value];
-  return member.doing == Doing::kGone && clock_.Now() - member.since >= options_.grace;
+  return IsStalled(participant) ||
+         (member.doing == Doing::kGone && clock_.Now() - member.since >= options_.grace);
+}
+
+bool ActiveRound::IsStalled(const Participant& participant) const {
+  if (participant.session == nullptr || !participant.session->task) return false;
+  const std::optional<TimePoint> stalls = participant.session->task->StallsAt();
+  return stalls && clock_.Now() >= *stalls;
+}
+
+Duration ActiveRound::PatienceFor(const Participant& participant, double samples) const {
+  constexpr double kLeast = 60, kMost = 1e7;  // seconds
+  constexpr double kPasses = 3;               // of a step, in forward passes
+  const Member& member = std::as_const(sessions_).members().all()[participant.device().value];
+  // A stream's samples come when they come.
+  if (options_.patience <= 0 || member.streams) return Duration(0);
+  const double macs = static_cast<double>(TotalMacs(options_.model->costs).value);
+  const double rate = std::max({1.0, slowest_, member.profile.compute.value});
+  return FromSeconds(std::clamp(options_.patience * kPasses * macs * samples / rate, kLeast, kMost));
 }
 
 std::optional<FleetEvent> ActiveRound::TellPresence(bool lost) {
@@ -181,6 +230,8 @@ std::optional<TimePoint> ActiveRound::NextDeadline() const {
   for (const Participant& participant : participants_) {
     const Member& member = std::as_const(sessions_).members().all()[participant.device().value];
     if (member.doing == Doing::kGone) consider(member.since + options_.grace);
+    if (participant.session == nullptr || !participant.session->task) continue;
+    if (const auto stalls = participant.session->task->StallsAt()) consider(*stalls);
   }
   return next;
 }

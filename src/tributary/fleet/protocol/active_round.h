@@ -68,12 +68,20 @@ class ActiveRound {
   // After all tasks have ended: the results of all participants. Also updates the members.
   RoundReport TakeResults(TimePoint end);
 
+  // The number of answers needed: the order's quorum or an operator's, at most the participants that still belong to the run.
+  std::size_t quorum() const;
+  // Reports that an operator has changed something that the quorum depends on.
+  void TellQuorum(DeferredCalls& calls);
+
   std::optional<FleetEvent> NextEvent();
   // Whether there is a deadline and it has passed.
   bool TimeIsUp() const;
-  // Whether the device has been gone for longer than the grace period.
+  // Whether the device has been gone for longer than the grace period, or makes no progress.
   bool IsGone(const Participant& participant) const;
-  // The next time at which one of these two may become true; nothing if time alone cannot change them.
+  bool IsStalled(const Participant& participant) const;
+  // How long the participant's task for this number of samples may go without progress.
+  Duration PatienceFor(const Participant& participant, double samples) const;
+  // The next time at which one of these may become true; nothing if time alone cannot change them.
   std::optional<TimePoint> NextDeadline() const;
   // Seconds until the deadline, in the form of Assignment::time_left_seconds.
   double TimeLeft() const;
@@ -102,6 +110,7 @@ class ActiveRound {
   TimePoint patient_from_;  // start of the deadline
   std::vector<Participant> participants_;
   std::map<DeviceId, std::size_t> place_of_;
+  double slowest_ = 0;  // MACs per second that a device is expected to make at least
   std::deque<FleetEvent> events_;
   std::size_t pins_ = 0;
   bool open_ = true;

@@ -49,6 +49,7 @@ Status Exchange::Refuse(Session& session, Status reason) {
   const MutexLock lock(mutex_);
   if (session.left) return reason;
   Log(LogLevel::kDebug, fmt::format("connection from {}: refused: {}", session.address, reason.message()));
+  sessions_.Record("refused", session, reason);
   if (session.task) round_->GiveUp(session, Outcome::kRefused, reason.message(), calls);
   Leave(session, calls);
   return reason;
@@ -206,6 +207,43 @@ void Exchange::Dispatch(WorkOrder order, std::span<const DeviceProfile> devices,
   }
 }
 
+Status Exchange::Operate(const OperatorRequest& request) {
+  using Kind = OperatorRequest::Kind;
+  DeferredCalls calls(changed_);
+  const MutexLock lock(mutex_);
+  calls.Notify();
+  if (request.kind == Kind::kQuorum) {
+    if (request.quorum == 0)
+      return InvalidArgument("a quorum of 0 devices; at least 1 must answer in each round");
+    sessions_.quorum = request.quorum;
+    if (round_) round_->active().TellQuorum(calls);
+    return OkStatus();
+  }
+  Member* const member = sessions_.members().Named(request.device);
+  if (member == nullptr) return NotFound("no device '" + request.device + "' has joined this run");
+  if (request.kind == Kind::kAdmit) {
+    if (member->standing == Standing::kBanned) member->standing = Standing::kDropped;
+    return OkStatus();
+  }
+  member->standing = request.kind == Kind::kBan ? Standing::kBanned : Standing::kDropped;
+  const std::string reason = "an operator has removed it from the run";
+  const std::size_t number = member->profile.id.value;
+  Participant* const participant = round_ ? round_->active().Find(DeviceId{number}) : nullptr;
+  if (round_) round_->active().TellQuorum(calls);  // First: otherwise the round may end for want of a quorum.
+  if (participant != nullptr && !participant->finished)
+    round_->active().Finish(*participant, Outcome::kLost, reason, calls);
+  if (Session* const session = sessions_.Of(number)) {
+    calls.Close(session->connection, Unavailable(reason));
+    Leave(*session, calls);
+  }
+  return OkStatus();
+}
+
+std::optional<std::size_t> Exchange::quorum() const {
+  const MutexLock lock(mutex_);
+  return sessions_.quorum;
+}
+
 StatusOr<FleetEvent> Exchange::NextEvent(std::optional<TimePoint> timer, const std::function<bool()>& stop) {
   MutexLock lock(mutex_);
   ActiveRound& active = round_->active();
@@ -261,7 +299,12 @@ Status Exchange::AwaitPresent(std::size_t least, const std::function<bool()>& st
 
 Status Exchange::AwaitQuorum(const Portion& quorum, const std::function<bool()>& stop) {
   MutexLock lock(mutex_);
-  while (!sessions_.HasQuorum(quorum)) {
+  const auto needed = [&] {
+    mutex_.AssertHeld();
+    const auto& asked = sessions_.quorum;
+    return asked ? Portion::Count(static_cast<std::int64_t>(*asked)) : quorum;
+  };
+  while (!sessions_.HasQuorum(needed())) {
     if (stop && stop()) return Cancelled("stopped while waiting for devices");
     Wait(lock, clock_.Now() + options_.grace, stop != nullptr);
   }

@@ -18,6 +18,23 @@
 
 namespace tributary::inline protocol {
 
+// A request of an operator to a running coordinator.
+struct OperatorRequest {
+  enum class Kind {
+    kDrop,    // remove a device that does not come back; if it does, it joins again
+    kBan,     // remove a device, and refuse it until it is admitted
+    kAdmit,   // let a dropped or banned device join again
+    kQuorum,  // from now on a round needs this number of answers, and ends with it
+  };
+  Kind kind = Kind::kDrop;
+  std::string device;  // by name; of the first three
+  std::size_t quorum = 0;
+};
+inline constexpr std::string_view kOperatorVerbs[] = {"drop", "ban", "admit", "quorum"};
+constexpr std::string_view NameOf(OperatorRequest::Kind kind) {
+  return kOperatorVerbs[static_cast<std::size_t>(kind)];
+}
+
 // The coordinator's side of the protocol. Connections come and go, messages arrive in any order and from
 // anyone, and one order at a time is given to some devices. Independent of sockets and of the use of updates.
 //
@@ -50,6 +67,8 @@ class Exchange {
   bool Next(Session& session, const std::function<void(const ToDevice&, ByteSpan values)>& send);
   // The connection has ended. The last call for a session.
   void Closed(Session& session);
+  // Adds an entry to the audit log about a peer without a session.
+  void Record(std::string_view event, const AuditFields& fields) const { options_.audit(event, fields); }
   // To be called regularly: closes half-open, stalled and no longer admitted connections.
   void Tick();
 
@@ -63,6 +82,12 @@ class Exchange {
   std::size_t Shared() const;
   std::optional<PlanBook::State> PlanOf(DeviceId device) const { return plans_.Look(device.value); }
   const Clock& clock() const { return clock_; }
+
+  // Carries out the request of an operator, whose role the caller has checked. Takes effect in the open round. NotFound for
+  // a device that never joined.
+  Status Operate(const OperatorRequest& request);
+  // The last quorum that an operator has set.
+  std::optional<std::size_t> quorum() const;
 
   // These waits poll the `stop` flag, if given, several times a second, and return Cancelled if it is set.
 

@@ -683,8 +683,6 @@ TEST_F(ExchangeTest, LetsNoUpdateWeighMoreThanTheAskerExpected) {
             .weights = {parameters_, statistics_},
             .work = epochs};
   profiles_ = {exchange_->members()[0].profile};
-  a->HangUp();
-  ASSERT_TRUE(a->Join(1'000'000).ok());  // It says it has more than when the round was planned.
   NewSink();
   asking_ = std::async(std::launch::async,
                        [&] { return RunOrder(*exchange_, order_, profiles_, sink_.get(), {}); });
@@ -875,12 +873,143 @@ TEST_F(ExchangeTest, TellsEverybodyThatItIsOver) {
 TEST_F(ExchangeTest, KnowsWhoBelongedToTheRunBefore) {
   const std::vector<FleetMember> known = {{"x", 5, 0}, {"y", 6, 4}};
   exchange_->Restore(known);
-  const auto y = NewDevice("y", 8), z = NewDevice("z");
+  const auto y = NewDevice("y", 6), z = NewDevice("z");
   EXPECT_EQ(y->number(), DeviceId{1});
   EXPECT_EQ(z->number(), DeviceId{2});
   EXPECT_EQ(exchange_->members()[0].profile.samples, 5);
   EXPECT_EQ(exchange_->members()[0].doing, Doing::kGone);
-  EXPECT_EQ(exchange_->members()[1].profile.samples, 8);
+  EXPECT_EQ(exchange_->members()[1].profile.samples, 6);
+}
+
+TEST_F(ExchangeTest, ADeviceHasTheSamplesThatItJoinedWithUntilTheEndOfTheRun) {
+  exchange_->Restore(std::vector<FleetMember>{{"known", 6, 4}});
+  FakeDevice known(*exchange_, *model_, "known");
+  const Status refused = known.Join(100'000'000);
+  EXPECT_NE(refused.message().find("has 100000000 samples, and joined this run with 6"), std::string::npos)
+      << refused;
+  NewDevice("fresh", 7)->HangUp();
+  FakeDevice fresh(*exchange_, *model_, "fresh");
+  EXPECT_FALSE(fresh.Join(8).ok());
+  EXPECT_TRUE(NewDevice("fresh", 7)->number().value == 1);
+}
+
+// A7: with a quorum of all, a device that is gone for good stops the run.
+TEST_F(ExchangeTest, ADroppedDeviceIsNotWaitedForAnyMore) {
+  const auto a = NewDevice("a"), b = NewDevice("b"), c = NewDevice("c");
+  Ask({a->number(), b->number(), c->number()}, TrainAssignment{}, {}, /*quorum=*/3);
+  const Assignment first = a->AwaitWork(), second = b->AwaitWork(), third = c->AwaitWork();
+  ASSERT_TRUE(a->AnswerTraining(first).ok());
+  ASSERT_TRUE(c->Push(third.ticket, UpdateOf(*model_, c->number(), 1), 0, 2).ok());
+  b->HangUp();
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_TRUE(Asking());
+  EXPECT_EQ(exchange_->Operate({OperatorRequest::Kind::kDrop, "nobody"}).code(), StatusCode::kNotFound);
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kDrop, "b"}).ok());
+  EXPECT_TRUE(Asking());
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kBan, "c"}).ok());  // in the middle of its answer
+  const auto report = Answers();
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->quorum, 1U);
+  EXPECT_EQ(report->devices[0].outcome, Outcome::kApplied);
+  EXPECT_EQ(report->devices[1].reason, "an operator has removed it from the run");
+  EXPECT_EQ(report->devices[2].outcome, Outcome::kLost);
+  EXPECT_TRUE(SumIsOf({a->number()}));
+  EXPECT_TRUE(c->connection().closed());
+}
+
+TEST_F(ExchangeTest, ADroppedDeviceMayJoinAgainAndABannedOneMustBeAdmitted) {
+  NewDevice("a")->HangUp();
+  const auto b = NewDevice("b");
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kDrop, "a"}).ok());
+  EXPECT_TRUE(exchange_->AwaitQuorum(Portion::Share(1), {}).ok());  // of b alone
+  EXPECT_EQ(NewDevice("a")->number(), DeviceId{0});
+  EXPECT_EQ(exchange_->members()[0].standing, Standing::kMember);
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kBan, "a"}).ok());
+  FakeDevice banned(*exchange_, *model_, "a");
+  EXPECT_EQ(banned.Join(), InvalidArgument("an operator has banned 'a' from this run"));
+  ASSERT_TRUE(exchange_->Operate({OperatorRequest::Kind::kAdmit, "a"}).ok());
+  EXPECT_EQ(NewDevice("a")->number(), DeviceId{0});
+}
+
+TEST_F(ExchangeTest, AnOperatorChangesTheQuorumOfTheRoundThatIsOpen) {
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  Ask({a->number(), b->number()}, TrainAssignment{}, {}, /*quorum=*/2);
+  const Assignment work = a->AwaitWork();
+  (void)b->AwaitWork();
+  b->HangUp();
+  ASSERT_TRUE(a->AnswerTraining(work).ok());
+  clock_.Advance(std::chrono::hours(1));
+  EXPECT_TRUE(Asking());
+  EXPECT_FALSE(exchange_->Operate({.kind = OperatorRequest::Kind::kQuorum, .quorum = 0}).ok());
+  ASSERT_TRUE(exchange_->Operate({.kind = OperatorRequest::Kind::kQuorum, .quorum = 1}).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kCrashed}));
+  EXPECT_EQ(exchange_->quorum(), 1U);
+}
+
+// A10: it takes its work, answers pings and sends nothing.
+TEST_F(ExchangeTest, ADeviceThatMakesNoProgressIsLostForTheRound) {
+  options_.patience = 20;
+  exchange_ = std::make_unique<Exchange>(options_, clock_);
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  Ask({a->number(), b->number()}, TrainAssignment{}, {}, /*quorum=*/1);
+  const Assignment work = a->AwaitWork();
+  (void)b->AwaitWork();
+  ASSERT_TRUE(a->AnswerTraining(work).ok());
+  const Duration patience = b->session().task->patience;
+  clock_.Advance(patience - seconds(1));
+  EXPECT_TRUE(b->Send(Ping{1, 0}).ok());
+  EXPECT_TRUE(Asking());
+  clock_.Advance(seconds(1));
+  EXPECT_TRUE(b->Send(Ping{2, 0}).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kLost}));
+  EXPECT_TRUE(SumIsOf({a->number()}));
+}
+
+TEST_F(ExchangeTest, ADeviceThatSendsAPieceNowAndThenIsWaitedFor) {
+  options_.patience = 20;
+  exchange_ = std::make_unique<Exchange>(options_, clock_);
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  Ask({a->number(), b->number()}, TrainAssignment{}, {}, /*quorum=*/1);
+  const Assignment first = a->AwaitWork(), second = b->AwaitWork();
+  ASSERT_TRUE(a->AnswerTraining(first).ok());
+  clock_.Advance(b->session().task->patience - seconds(1));
+  ASSERT_TRUE(b->Push(second.ticket, UpdateOf(*model_, b->number(), 1)).ok());
+  clock_.Advance(seconds(2));
+  EXPECT_TRUE(Asking());
+  ASSERT_TRUE(b->Send(Answer{.ticket = second.ticket, .samples = 3}).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kApplied, Outcome::kApplied}));
+}
+
+TEST_F(ExchangeTest, TheAuditLogIsToldWhoJoinsLeavesAndIsRefused) {
+  std::vector<std::string> told;
+  options_.welcome.needs = {"activations", "labels"};
+  options_.audit = [&](std::string_view event, const AuditFields& fields) {
+    told.emplace_back(event);
+    for (const auto& [key, value] : fields) told.back() += " " + std::string(key) + "=" + value;
+  };
+  exchange_ = std::make_unique<Exchange>(options_, clock_);
+  const auto a = NewDevice("a");
+  EXPECT_FALSE(a->SayReady().ok());
+  a->HangUp();
+  NewDevice("b")->HangUp();
+  const std::vector<std::string> expected = {
+      "joined device=a address=here certificate= number=0 build=test samples=10 consents=activations, labels",
+      "refused device=a address=here certificate= number=0 reason=the device is ready a second time, which "
+      "is "
+      "against the protocol",
+      "left device=a address=here certificate= number=0",
+      "joined device=b address=here certificate= number=1 build=test samples=10 consents=activations, labels",
+      "left device=b address=here certificate= number=1"};
+  EXPECT_EQ(told, expected);
+}
+
+TEST_F(ExchangeTest, ADeviceHoldsOutNoMoreThanTheExperimentSays) {
+  for (const auto& [share, joins] : {std::pair(0.0, false), {0.25, false}, {0.4, true}}) {
+    options_.hold_out = share;
+    exchange_ = std::make_unique<Exchange>(options_, clock_);
+    FakeDevice device(*exchange_, *model_, "a");
+    EXPECT_EQ(device.Join(10).ok(), joins) << share;  // It holds out 5 besides.
+  }
 }
 
 TEST_F(ExchangeTest, NamesTheRoundThatDevicesGoOnFrom) {

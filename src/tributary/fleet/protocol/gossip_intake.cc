@@ -64,7 +64,7 @@ bool GossipIntake::TellAbsent(DeferredCalls& calls) {
   const auto awaited = static_cast<std::size_t>(std::ranges::count_if(
       round_.participants(), [&](const Participant& participant) { return IsAwaited(participant); }));
   // If the quorum needs a device that is gone, the others wait until it is back.
-  const bool enough = awaited >= round_.order().quorum;
+  const bool enough = awaited >= round_.quorum();
   bool told = false;
   for (Participant& participant : round_.participants()) {
     if (IsAbsent(participant)) continue;

@@ -43,6 +43,11 @@ StatusOr<std::size_t> Members::Find(const std::string& name, TimePoint now) {
   return members_.size() - 1;
 }
 
+Member* Members::Named(const std::string& name) {
+  const auto known = by_name_.find(name);
+  return known == by_name_.end() ? nullptr : &members_[known->second];
+}
+
 void Members::Set(std::size_t index, Doing doing, TimePoint now) {
   if (members_[index].doing == doing) return;
   members_[index].doing = doing;
@@ -91,6 +96,7 @@ void Members::Restore(std::span<const FleetMember> known, const std::optional<Sa
     if (!index.ok()) continue;
     Member& member = members_[*index];
     member.profile.samples = saved.samples;
+    member.standing = saved.standing;
     member.applied_round = member.durable_round = saved.applied_round;
     member.applied_position = member.durable_position = saved.applied_position;
     // The checkpoint may be from another experiment, or have an older sample format.

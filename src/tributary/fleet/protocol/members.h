@@ -44,6 +44,9 @@ struct Member {
   std::int64_t buffered = 0;                    // samples in its buffer at its last answer
   // Records of the samples that it shared in the last round; null if none.
   std::shared_ptr<const std::vector<std::byte>> shared;
+  Standing standing = Standing::kMember;
+
+  bool belongs() const { return standing == Standing::kMember; }
 };
 
 // The devices of a run. A device's number is its position in the order of first joining, and never changes.
@@ -53,6 +56,8 @@ class Members {
   StatusOr<std::size_t> Find(const std::string& name, TimePoint now);
   Member& operator[](std::size_t index) { return members_[index]; }
   const std::vector<Member>& all() const { return members_; }
+  // Null if no device of that name ever came.
+  Member* Named(const std::string& name);
 
   void Set(std::size_t index, Doing doing, TimePoint now);
   // Stores the device's description of itself on joining.

@@ -37,7 +37,7 @@ Task RoundProtocol::NewTask(const Session& session, const Participant& participa
   const ExchangeOptions& options = context_.options;
   Task task;
   task.ticket = ++context_.tickets;
-  task.begun = context_.clock.Now();
+  task.begun = task.progressed = context_.clock.Now();
   const auto* const train = std::get_if<TrainAssignment>(&participant.work);
   const bool planned = train != nullptr && !gossip_;
   task.plan = planned ? context_.plans.PlanFor(*session.member, *train,
@@ -50,6 +50,14 @@ Task RoundProtocol::NewTask(const Session& session, const Participant& participa
     task.update.emplace(*options.model, context_.pieces, task.plan.push,
                         UpdateIntake::Rules{participant.most_weight, active_.collects(), options.codec.get(),
                                             options.welcome.piece_floats});
+  }
+  if (!gossip_) {  // Where devices meet, one waits for another.
+    const auto* const calibrate = std::get_if<CalibrateAssignment>(&participant.work);
+    task.patience = active_.PatienceFor(
+        participant, calibrate != nullptr
+                         ? static_cast<double>(calibrate->steps) * static_cast<double>(calibrate->batch)
+                     : train != nullptr ? participant.most_weight
+                                        : static_cast<double>(session.held_out));
   }
   if (active_.calibrates()) task.moments.emplace(context_.pieces);
   if (split_) task.cut = split_->NewProgress();
@@ -94,6 +102,7 @@ void RoundProtocol::Start(Session& session, DeferredCalls& calls) {
 std::optional<OutgoingMessage> RoundProtocol::Next(Session& session) {
   if (!session.task || session.left || !active_.open()) return std::nullopt;
   auto message = session.task->Next(active_.order().weights, record_bytes());
+  if (message) session.task->progressed = context_.clock.Now();
   if (message && session.task->Supplied()) sessions_.SetDoing(session, Doing::kComputing);
   return message;
 }
@@ -115,6 +124,7 @@ Status RoundProtocol::Handle(Session& session, const Piece& piece, ByteSpan valu
   TRIBUTARY_RETURN_IF_ERROR(task.update ? task.update->Note(piece, values, context_.clock.Now())
                                         : task.moments->Note(piece, values));
   task.up += Bytes{static_cast<std::int64_t>(values.size())};
+  task.progressed = context_.clock.Now();
   sessions_.SetDoing(session, Doing::kPushing);
   const DeviceId device{*session.member};
   active_.Pin();
@@ -135,6 +145,7 @@ Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, 
   Task& task = *session.task;
   if (!task.samples) return InvalidArgument("the device sends samples that were not requested");
   TRIBUTARY_RETURN_IF_ERROR(task.samples->Take(values));
+  task.progressed = context_.clock.Now();
   const Bytes bytes{static_cast<std::int64_t>(values.size())};
   task.up += bytes;
   task.injected += bytes;
@@ -144,6 +155,7 @@ Status RoundProtocol::Handle(Session& session, const Samples&, ByteSpan values, 
 Status RoundProtocol::Handle(Session& session, const Crossing& crossing, ByteSpan values, Mutex&,
                              DeferredCalls& calls) {
   if (!split_) return WrongOrder("the device sends a crossing, but the network is not split");
+  session.task->progressed = context_.clock.Now();
   return split_->Handle(session, crossing, values, calls);
 }
 

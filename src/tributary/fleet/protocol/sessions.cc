@@ -19,7 +19,27 @@ constexpr std::size_t kMostLate = 1000;
 // Charged for a late piece besides its bytes, so that a flood of tiny pieces is limited too.
 constexpr std::int64_t kPerLatePiece = 64;
 
-bool HasSamples(const Member& member) { return member.streams || member.profile.samples > 0; }
+bool HasSamples(const Member& member) {
+  return member.belongs() && (member.streams || member.profile.samples > 0);
+}
+
+// What a device has is what it said first: otherwise it could choose its weight anew in each round.
+Status CheckSamples(const Ready& ready, const Member& member, const ExchangeOptions& options) {
+  if (ready.streams) return OkStatus();
+  const std::int64_t before = member.profile.samples;
+  if (before > 0 && ready.samples != before) {
+    return Refused(
+        "the device '{}' says that it has {} samples, and joined this run with {}; the number is fixed for a "
+        "run: "
+        "give the device the same data as before, or start a new run",
+        member.name, ready.samples, before);
+  }
+  if (!options.hold_out) return OkStatus();
+  const double all = static_cast<double>(ready.samples) + static_cast<double>(ready.held_out);
+  if (static_cast<double>(ready.held_out) <= *options.hold_out * all) return OkStatus();
+  return Refused("the device holds out {} samples and trains on {}; the experiment has data.hold-out = {}",
+                 ready.held_out, ready.samples, *options.hold_out);
+}
 
 Status CheckReady(const Ready& ready, const ExchangeOptions& options) {
   if (ready.layout != options.welcome.layout) {
@@ -98,6 +118,9 @@ StatusOr<std::size_t> Sessions::Identify(const Session& session, const Greeting&
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, NameOfDevice(session, greeting, options_.welcome.build));
   if (session.member) return WrongOrder("the device greets a second time");
   if (over_) return Unavailable("the coordinator is going away");
+  if (const Member* const known = members_.Named(name);
+      known != nullptr && known->standing == Standing::kBanned)
+    return InvalidArgument("an operator has banned '" + name + "' from this run");
   TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t member, members_.Find(name, clock_.Now()));
   session_of_.resize(members_.all().size(), nullptr);
   return member;
@@ -110,6 +133,7 @@ void Sessions::Admit(Session& session, std::size_t member, const Greeting& greet
   known.address = session.address;
   known.certificate = session.certificate;
   known.build = greeting.build;
+  known.standing = Standing::kMember;
   SetDoing(session, Doing::kPreparing);
   Log(LogLevel::kDebug, fmt::format("device {}, '{}' at {}: admitted", member, known.name, session.address));
   Welcome welcome = options_.welcome;
@@ -137,11 +161,13 @@ Status Sessions::Handle(Session& session, const Ready& ready) {
   if (!session.member) return WrongOrder("the device is ready before it greets");
   if (session.ready) return WrongOrder("the device is ready a second time");
   TRIBUTARY_RETURN_IF_ERROR(CheckReady(ready, options_));
+  TRIBUTARY_RETURN_IF_ERROR(CheckSamples(ready, members_.all()[*session.member], options_));
   session.ready = true;
   session.held_out = ready.held_out;
   session.gossip.models = ready.models;
   members_.Describe(*session.member, ready);
   SetDoing(session, Doing::kWaiting);
+  Record("joined", session);
   return OkStatus();
 }
 
@@ -154,10 +180,29 @@ bool Sessions::Leave(Session& session, DeferredCalls& calls) {
   if (session_of_[*session.member] == &session) {
     session_of_[*session.member] = nullptr;
     SetDoing(session, Doing::kGone);
+    if (session.ready) Record("left", session);
     Log(LogLevel::kDebug, fmt::format("device {}: gone", *session.member));
   }
   calls.Notify();
   return true;
+}
+
+void Sessions::Record(std::string_view event, const Session& session, const Status& reason) const {
+  const bool joined = event == "joined";
+  AuditFields fields = {
+      {"device", session.member ? members_.all()[*session.member].name : session.identity.value_or("")},
+      {"address", session.address},
+      {"certificate", session.certificate}};
+  if (session.member) fields.emplace_back("number", std::to_string(*session.member));
+  if (joined) {
+    const Member& member = members_.all()[*session.member];
+    fields.emplace_back("build", member.build);
+    fields.emplace_back("samples", std::to_string(member.profile.samples));
+    // A device checks on its own that its owner agrees before it is ready.
+    fields.emplace_back("consents", fmt::format("{}", fmt::join(options_.welcome.needs, ", ")));
+  }
+  if (!reason.ok()) fields.emplace_back("reason", reason.message());
+  options_.audit(event, fields);
 }
 
 Status Sessions::Pace(Session& session) {
@@ -210,7 +255,9 @@ void Sessions::Inspect(const Session& session, Status admitted, DeferredCalls& c
   if (status.ok() && session.pending && now - *session.pending > options_.stall_time) {
     status = Unavailable("the device does not read what it is sent");
   }
-  if (!status.ok()) calls.Close(session.connection, std::move(status));
+  if (status.ok()) return;
+  Record("closed", session, status);
+  calls.Close(session.connection, std::move(status));
 }
 
 void Sessions::SayFarewell(bool finished, DeferredCalls& calls) {

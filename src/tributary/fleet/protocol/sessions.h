@@ -14,6 +14,7 @@
 #include "tributary/data/record.h"
 #include "tributary/experiment/quantity.h"
 #include "tributary/fleet/messages.h"
+#include "tributary/fleet/protocol/audit_log.h"
 #include "tributary/fleet/protocol/members.h"
 #include "tributary/fleet/protocol/task.h"
 #include "tributary/fleet/split_wire.h"
@@ -40,7 +41,14 @@ struct ExchangeOptions {
   Duration stall_time = std::chrono::minutes(2);
   std::size_t most_sessions = 10'000;
   std::int64_t most_samples = 100'000'000;  // that a device may report
-  std::uint64_t incarnation = 0;            // random per process; makes gossip ids unique across restarts
+  // A working device counts as gone if nothing moves in either direction for this multiple of its expected time, and for a
+  // minute at least; 0: never. The expected time assumes at worst the median speed of the participants divided by
+  // `largest_share`, whatever the device reports (0: what it reports).
+  double patience = 0;
+  double largest_share = 0;
+  std::optional<double> hold_out;  // the experiment's share of held-out samples; without it any number is believed
+  Audit audit = [](std::string_view, const AuditFields&) {};  // receives joins, departures and refusals
+  std::uint64_t incarnation = 0;  // random per process; makes gossip ids unique across restarts
 };
 
 // A device's connection, independent of the transport. Called from any thread, without Exchange's lock.
@@ -151,6 +159,9 @@ class Sessions {
   // Ends the session; its task, if any, must then be ended. False if it had ended already.
   bool Leave(Session& session, DeferredCalls& calls);
 
+  // Adds an entry to the audit log about this connection.
+  void Record(std::string_view event, const Session& session, const Status& reason = {}) const;
+
   // Applies the rate limit to a message without work.
   Status Pace(Session& session);
   void Send(Session& session, OutgoingMessage message, DeferredCalls& calls);
@@ -174,6 +185,8 @@ class Sessions {
   }
   // Number of present members with samples.
   std::size_t Present() const;
+  // The quorum that an operator has set instead of the experiment's.
+  std::optional<std::size_t> quorum;
   // Whether this portion of all members with samples is present, and no other member may return soon.
   bool HasQuorum(const Portion& quorum) const;
 

@@ -138,7 +138,7 @@ bool SplitIntake::MayClose() const {
         return !participant.finished && HasTaken(participant, closed_);
       }));
   if (count == 0) return false;
-  const bool enough = count >= round_.order().quorum;
+  const bool enough = count >= round_.quorum();
   const bool too_long = round_.TimeIsUp();
   return std::ranges::all_of(round_.participants(), [&](const Participant& participant) {
     return participant.finished || HasTaken(participant, closed_) ||

@@ -141,6 +141,8 @@ struct RelayProgress {
 struct Task {
   std::uint64_t ticket = 0;
   TimePoint begun{0};
+  TimePoint progressed{0};  // when something of it was last sent or came
+  Duration patience{0};     // how long nothing may; 0 for ever
   StepPlan plan;
   Delivery delivery;
   Bytes down, up;
@@ -155,6 +157,11 @@ struct Task {
   std::optional<OutgoingMessage> Next(const SharedWeights& weights, std::size_t record_bytes);
   // Whether the device has been sent everything that it waits for.
   bool Supplied() const { return delivery.done() && !(cut && cut->reply); }
+  // When the task counts as stalled, unless the coordinator is the one to go on.
+  std::optional<TimePoint> StallsAt() const {
+    if (patience == Duration(0) || (cut && (cut->waits || cut->reply))) return std::nullopt;
+    return progressed + patience;
+  }
   // Whether everything that must precede an answer has arrived.
   bool Complete() const {
     return (!update || update->complete()) && (!moments || moments->complete()) && (!cut || cut->done());
