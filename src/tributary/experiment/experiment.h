@@ -18,6 +18,7 @@
 #include "tributary/fleet/availability.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/aggregation/aggregation.h"
+#include "tributary/policy/attacks/attack.h"
 #include "tributary/policy/compression/codecs.h"
 #include "tributary/policy/compression/split_codec.h"
 #include "tributary/policy/dropout/round_choice.h"
@@ -170,6 +171,7 @@ enum class DisturbanceKind {
   kLose,           // the result never arrives, though it was sent
   kCorrupt,        // the result arrives with wrong bytes
   kSlow,           // computes `factor` times slower
+  kAttack,         // is hostile: sends another update than it has learnt
 };
 
 // [[disturbance]]: what goes wrong, for scenarios.
@@ -185,6 +187,7 @@ struct Disturbance {
   // In every round, or in these; the first round is 1.
   std::optional<std::vector<RoundId>> rounds;
   double factor = 1;  // slow only
+  Attack attack{};    // attack only
   friend bool operator==(const Disturbance&, const Disturbance&) = default;
 };
 

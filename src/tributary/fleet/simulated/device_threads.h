@@ -53,7 +53,4 @@ class DeviceThreads {
   std::vector<ModelMix> mixes_;  // likewise, where devices have models of their own
 };
 
-// Replaces a value in the middle by one that is no number: what a corrupted transfer comes to.
-std::vector<float> Corrupted(std::span<const float> values);
-
 }  // namespace tributary::inline simulated
