@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tributary/base/file.h"
 #include "tributary/experiment/presets.h"
@@ -28,6 +29,18 @@ TEST(Simulate, GivesTheSameDigestForEveryPoolAndAnotherForAnotherSeed) {
   EXPECT_EQ(Finish(Smoke(), 2).digest, digest);
   EXPECT_EQ(Finish(Smoke(), 4).digest, digest);
   EXPECT_NE(Finish(Smoke({"experiment.seed=2"})).digest, digest);
+}
+
+TEST(Simulate, RobustRulesUnderAttackGiveTheSameDigestForEveryPool) {
+  std::set<std::string> digests;
+  for (const char* rule : {"mean", "trimmed-mean", "median", "multi-krum", "centred-clipping"}) {
+    const Experiment experiment = Smoke({std::string("aggregation.rule=") + rule, "model.name=resnet8",
+                                         "disturbance=[{kind=\"attack\", attack=\"noise\", devices=[1]}]"});
+    const std::string digest = Finish(experiment, 1).digest;
+    EXPECT_EQ(Finish(experiment, 4).digest, digest) << rule;
+    digests.insert(digest);
+  }
+  EXPECT_EQ(digests.size(), 5U);
 }
 
 TEST(Simulate, LeavesAFolderThatTellsTheRun) {

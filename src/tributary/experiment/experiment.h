@@ -18,6 +18,7 @@
 #include "tributary/fleet/availability.h"
 #include "tributary/model/zoo.h"
 #include "tributary/policy/aggregation/aggregation.h"
+#include "tributary/policy/attacks/attack.h"
 #include "tributary/policy/compression/codecs.h"
 #include "tributary/policy/compression/split_codec.h"
 #include "tributary/policy/dropout/round_choice.h"
@@ -169,6 +170,7 @@ enum class DisturbanceKind {
   kLose,           // the result is sent and never arrives
   kCorrupt,        // the result arrives with wrong bytes
   kSlow,           // computes `factor` times slower
+  kAttack,         // is hostile: sends another update than it has learnt
 };
 
 // [[disturbance]]: an injected fault.
@@ -184,6 +186,7 @@ struct Disturbance {
   // These rounds, the first being 1; all if not set.
   std::optional<std::vector<RoundId>> rounds;
   double factor = 1;  // kSlow only
+  Attack attack{};    // kAttack only
   friend bool operator==(const Disturbance&, const Disturbance&) = default;
 };
 

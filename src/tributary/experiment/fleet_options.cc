@@ -259,6 +259,7 @@ ValueForm RoundsForm(std::optional<std::vector<RoundId>>& rounds) {
 OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet) {
   OptionList list;
   const auto slow = [&disturbance] { return disturbance.kind == DisturbanceKind::kSlow; };
+  const auto hostile = [&disturbance] { return disturbance.kind == DisturbanceKind::kAttack; };
   list.Add("kind", OneOf(disturbance.kind, kDisturbances), "What goes wrong.").Required();
   list.Add("devices", DevicesForm(disturbance, fleet), "The devices that it can affect.");
   list.Add("share", Number(disturbance.share, kPositiveShare), "Share of those devices, drawn each round.");
@@ -267,6 +268,13 @@ OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet) {
            "Factor by which the devices compute slower.")
       .OnlyWith(slow, "kind = \"slow\"")
       .RequiredIf(slow, "; with kind = \"slow\" it says how many times slower");
+  list.Add("attack", OneOf(disturbance.attack.kind, kAttacks),
+           "What the devices send: minus or plus strength times their update, or uniform noise of at most "
+           "strength times its root mean square.")
+      .OnlyWith(hostile, "kind = \"attack\"");
+  list.Add("strength", Number(disturbance.attack.strength, {.low = 0, .high = 1e6, .above_low = true}),
+           "How strong the attack is.")
+      .OnlyWith(hostile, "kind = \"attack\"");
   list.Check([&disturbance, &fleet](OptionList& mistakes) {
     const auto* name = std::get_if<std::string>(&disturbance.devices);
     std::vector<std::string> groups;

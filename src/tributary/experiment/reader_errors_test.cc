@@ -339,6 +339,8 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
             "e.toml:16: disturbance.0.factor is missing; with kind = \"slow\" it says how many times slower");
   EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"lose\"\nfactor = 3"),
             "e.toml:18: disturbance.0.factor is only valid with kind = \"slow\"");
+  EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"lose\"\nstrength = 3"),
+            "e.toml:18: disturbance.0.strength is only valid with kind = \"attack\"");
   EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"lose\"\ndevices = [4]"),
             "e.toml:18: disturbance.0.devices is 4; allowed: a whole number from 0 to 3");
 }

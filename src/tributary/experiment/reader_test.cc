@@ -102,7 +102,7 @@ TEST(Reader, ReadsEveryKeyOfTheTraining) {
 
 TEST(Reader, ReadsEveryKeyOfDisturbances) {
   const auto disturbances = Read(kEverything).disturbances;
-  ASSERT_EQ(disturbances.size(), 3U);
+  ASSERT_EQ(disturbances.size(), 4U);
   EXPECT_EQ(disturbances[0], (Disturbance{DisturbanceKind::kSlow, "phones", 0.3,
                                           std::vector<RoundId>{RoundId{2}, RoundId{5}}, 100}));
   EXPECT_EQ(std::get<std::vector<DeviceId>>(disturbances[1].devices),
@@ -110,6 +110,7 @@ TEST(Reader, ReadsEveryKeyOfDisturbances) {
   EXPECT_EQ(disturbances[1].share, 1);
   EXPECT_EQ(disturbances[2],
             (Disturbance{DisturbanceKind::kCrashInUpload, Disturbance::All{}, 1, std::nullopt, 1}));
+  EXPECT_EQ(disturbances[3].attack, (Attack{AttackKind::kNoise, 3}));
 }
 
 TEST(Reader, FillsInDefaults) {

@@ -127,6 +127,11 @@ devices = [3, 0]
 kind = "crash-in-upload"
 devices = "all"
 rounds = "all"
+[[disturbance]]
+kind = "attack"
+devices = [1]
+attack = "noise"
+strength = 3
 )toml";
 
 // A network that is cut: every key of [split], and those of [sampling] that go together.

@@ -39,12 +39,15 @@ inline constexpr std::array<Word<ServerOptimiserKind>, 4> kServerOptimisers = {
      {"momentum", ServerOptimiserKind::kMomentum},
      {"adam", ServerOptimiserKind::kAdam},
      {"yogi", ServerOptimiserKind::kYogi}}};
-inline constexpr std::array<Word<DisturbanceKind>, 5> kDisturbances = {
+inline constexpr std::array<Word<DisturbanceKind>, 6> kDisturbances = {
     {{"vanish", DisturbanceKind::kVanish},
      {"crash-in-upload", DisturbanceKind::kCrashInUpload},
      {"lose", DisturbanceKind::kLose},
      {"corrupt", DisturbanceKind::kCorrupt},
-     {"slow", DisturbanceKind::kSlow}}};
+     {"slow", DisturbanceKind::kSlow},
+     {"attack", DisturbanceKind::kAttack}}};
+inline constexpr std::array<Word<AttackKind>, 3> kAttacks = {
+    {{"sign-flip", AttackKind::kSignFlip}, {"scale", AttackKind::kScale}, {"noise", AttackKind::kNoise}}};
 inline constexpr std::array<Word<BufferPolicy>, 2> kBufferPolicies = {
     {{"persist", BufferPolicy::kPersist}, {"truncate", BufferPolicy::kTruncate}}};
 inline constexpr ChannelChoice kChannelChoices[] = {ChannelChoice::kRandom, ChannelChoice::kFirst};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tributary/device/evaluation.h"
 #include "tributary/engine/compute.h"
@@ -25,12 +24,6 @@ StatusOr<EncodedSplitReply> CrossTo(SplitServer& server, const SplitWire& wire, 
 }
 
 }  // namespace
-
-std::vector<float> Corrupted(std::span<const float> values) {
-  std::vector<float> wrong(values.begin(), values.end());
-  if (!wrong.empty()) wrong[wrong.size() / 2] = std::numeric_limits<float>::quiet_NaN();
-  return wrong;
-}
 
 DeviceThreads::DeviceThreads(const SimulatedFleetOptions& options)
     : options_(options), pool_(options.threads, [](std::size_t) { SetComputeThreads(1); }) {
@@ -80,8 +73,8 @@ Status DeviceThreads::TrainOne(Worker& worker, const SharedWeights& weights, Spl
   if (refused.ok()) {
     report.metrics = trained->metrics;
     std::vector<float> changed;
-    if (part.trouble.corrupt) {
-      changed = Corrupted(trained->update.parameters);
+    if (part.trouble.changes_update()) {
+      changed = Changed(part.trouble, trained->update.parameters);
       trained->update.parameters = changed;
     }
     if (part.device->compresses()) {

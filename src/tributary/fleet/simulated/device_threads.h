@@ -53,7 +53,4 @@ class DeviceThreads {
   std::vector<ModelMix> mixes_;  // one per thread, with gossip
 };
 
-// Replaces a value in the middle by NaN, to simulate a corrupted transfer.
-std::vector<float> Corrupted(std::span<const float> values);
-
 }  // namespace tributary::inline simulated

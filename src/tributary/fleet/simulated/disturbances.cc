@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "tributary/base/rng.h"
@@ -26,6 +27,7 @@ void Disturb(const Disturbance& disturbance, Rng rng, TimePoint start, Trouble& 
   const DisturbanceKind kind = disturbance.kind;
   if (kind == DisturbanceKind::kCorrupt) trouble.corrupt = true;
   if (kind == DisturbanceKind::kSlow) trouble.slow *= disturbance.factor;
+  if (kind == DisturbanceKind::kAttack) trouble.attacks.push_back({disturbance.attack, rng.Next()});
   if (!std::holds_alternative<NoFault>(trouble.fault)) return;
   if (kind == DisturbanceKind::kVanish) trouble.fault = Vanishes{start};
   if (kind == DisturbanceKind::kCrashInUpload) trouble.fault = CrashesInUpload{rng.Uniform()};
@@ -33,6 +35,15 @@ void Disturb(const Disturbance& disturbance, Rng rng, TimePoint start, Trouble& 
 }
 
 }  // namespace
+
+std::vector<float> Changed(const Trouble& trouble, std::span<const float> values) {
+  std::vector<float> changed(values.begin(), values.end());
+  for (const auto& [attack, seed] : trouble.attacks) ApplyAttack(attack, seed, changed);
+  // A corrupted transfer: a value in the middle is no number.
+  if (trouble.corrupt && !changed.empty())
+    changed[changed.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+  return changed;
+}
 
 std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances,
                                   std::span<const DeviceProfile> profiles,

@@ -7,6 +7,7 @@
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/profile.h"
 #include "tributary/fleet/simulated/device_timeline.h"
+#include "tributary/policy/attacks/attack.h"
 
 namespace tributary::inline simulated {
 
@@ -15,7 +16,17 @@ struct Trouble {
   Fault fault;           // fault that ends its part in the round
   bool corrupt = false;  // its update arrives with wrong bytes
   double slow = 1;       // factor on its compute time
+  struct Hostile {
+    Attack attack;
+    std::uint64_t seed = 0;
+  };
+  std::vector<Hostile> attacks;  // on its update, one after the other
+
+  bool changes_update() const { return corrupt || !attacks.empty(); }
 };
+
+// The update that arrives when the device computed these values.
+std::vector<float> Changed(const Trouble& trouble, std::span<const float> values);
 
 // Draws the disturbances of a round, one entry per participant. A disturbance affects its share (rounded) of
 // the participants that it names, redrawn each round and keyed by (seed, disturbance, round). If several

@@ -53,5 +53,23 @@ TEST(Disturbances, ReachOnlyWhomAndWhenTheyName) {
   for (std::size_t i = 0; i < corrupted.size(); ++i) EXPECT_EQ(corrupted[i].corrupt, i == 5);
 }
 
+TEST(Disturbances, AttacksChangeWhatIsSentByDeviceAndRound) {
+  const std::vector<float> update = {1, -2, 3};
+  Disturbance attack{.kind = DisturbanceKind::kAttack, .devices = std::string("pi")};
+  attack.attack = {AttackKind::kSignFlip, 2};
+  const auto flipped = Draw(attack, RoundId{1});
+  for (std::size_t i = 0; i < flipped.size(); ++i) {
+    EXPECT_EQ(flipped[i].changes_update(), i < 4);
+    EXPECT_EQ(Changed(flipped[i], update), i < 4 ? (std::vector<float>{-2, 4, -6}) : update);
+  }
+  attack.attack.kind = AttackKind::kNoise;
+  std::set<std::vector<float>> noises;
+  for (const RoundId round : {RoundId{1}, RoundId{2}, RoundId{1}}) {
+    const auto noisy = Draw(attack, round);
+    for (std::size_t i = 0; i < 4; ++i) noises.insert(Changed(noisy[i], update));
+  }
+  EXPECT_EQ(noises.size(), 8U);
+}
+
 }  // namespace
 }  // namespace tributary::inline simulated

@@ -155,7 +155,8 @@ Status TrainMeetings(const WorkOrder& order, DeviceThreads& threads, std::span<D
         if (!peer.sound || !peer.sends) continue;
         SharedWeights offered = peer.device->own().offered();
         std::vector<float> wrong;
-        if (peer.trouble.corrupt) offered.parameters = wrong = Corrupted(offered.parameters);
+        if (peer.trouble.changes_update())
+          offered.parameters = wrong = Changed(peer.trouble, offered.parameters);
         // A model that cannot be averaged is left out.
         if (take(neighbours[m].weight, offered).ok()) ++*reports[i].met;
       }
