@@ -29,6 +29,9 @@ StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle,
 // Whose certificate this is. It must have one alternative name, of the form of CertificateHost; who signed it is not
 // looked at. For a peer's certificate once TLS has accepted it.
 StatusOr<std::string> NameInCertificate(std::string_view certificate_pem);
+// InvalidArgument once the certificate has expired, with its party, the date and the command that makes a new one. TLS
+// checks this only when a connection begins.
+Status CheckNotExpired(std::string_view certificate_pem, std::time_t now);
 // Which of an authority's certificates it is: its serial number, in hexadecimal digits, no two of which are alike.
 StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem);
 

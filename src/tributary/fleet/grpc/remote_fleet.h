@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
+#include "tributary/base/wall_clock.h"
 #include "tributary/data/dataset.h"
 #include "tributary/data/record.h"
 #include "tributary/experiment/experiment.h"
@@ -35,6 +36,7 @@ struct RemoteFleetOptions {
   std::string listen = "127.0.0.1:7070";
   std::optional<Credentials> credentials;  // without them anybody may join
   std::filesystem::path revoked;           // the authority's revocation list; empty for none
+  WallClock wall_clock = SystemWallClock();  // for the end of certificates
   // The first round begins when this many devices are there.
   std::size_t wait_for = 1;
   // How long a device that has gone is waited for, where a round could end without it.

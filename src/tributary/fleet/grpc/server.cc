@@ -21,21 +21,19 @@ namespace {
 
 namespace pb = ::tributary::v1;
 
-// Who may do what: by certificate, and by the list of those revoked.
+// Who may do what: by certificate, as long as it has neither expired nor been revoked.
 class Gate {
  public:
-  Gate(bool secure, std::unique_ptr<RevocationList> revoked)
-      : secure_(secure), revoked_(std::move(revoked)) {}
+  Gate(bool secure, std::unique_ptr<RevocationList> revoked, WallClock wall_clock)
+      : secure_(secure), revoked_(std::move(revoked)), wall_clock_(std::move(wall_clock)) {}
 
   // The name in the peer's certificate, nothing without TLS; or why it is not let in.
   StatusOr<std::optional<std::string>> Identify(const grpc::AuthContext& context) const {
     if (!secure_) return std::optional<std::string>();
     const std::string certificate = PeerCertificate(context);
     TRIBUTARY_ASSIGN_OR_RETURN(std::string name, NameInCertificate(certificate));
-    if (revoked_) {
-      (void)revoked_->Refresh();  // Housekeeping complains about a list that cannot be read.
-      TRIBUTARY_RETURN_IF_ERROR(revoked_->Check(certificate));
-    }
+    if (revoked_) (void)revoked_->Refresh();  // Housekeeping complains about a list that cannot be read.
+    TRIBUTARY_RETURN_IF_ERROR(Check(certificate));
     return std::optional(std::move(name));
   }
   bool MayWatch(const std::optional<std::string>& name) const {
@@ -44,12 +42,16 @@ class Gate {
   // Looks for new revocations.
   Status Refresh() { return revoked_ ? revoked_->Refresh() : OkStatus(); }
   Status Check(const std::string& certificate) const {
+    if (!secure_) return OkStatus();
+    const auto now = std::chrono::duration_cast<std::chrono::seconds>(wall_clock_()).count();
+    TRIBUTARY_RETURN_IF_ERROR(CheckNotExpired(certificate, now));
     return revoked_ ? revoked_->Check(certificate) : OkStatus();
   }
 
  private:
   const bool secure_;
   const std::unique_ptr<RevocationList> revoked_;
+  const WallClock wall_clock_;
 };
 
 // One device's stream. It lives until gRPC has finished with it and the Exchange has let it go.
@@ -178,7 +180,7 @@ class GrpcServer::Service
  public:
   Service(const ServerOptions& options, Exchange& exchange, std::unique_ptr<RevocationList> revoked,
           Listener& listener)
-      : gate(options.credentials.has_value(), std::move(revoked)),
+      : gate(options.credentials.has_value(), std::move(revoked), options.wall_clock),
         exchange_(exchange),
         listener_(listener),
         experiment_(options.experiment),

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tributary/base/wall_clock.h"
 #include "tributary/fleet/protocol/exchange.h"
 #include "tributary/keys/credentials.h"
 
@@ -15,6 +16,7 @@ struct ServerOptions {
   std::optional<Credentials>
       credentials;                // without them anybody may join: for loopback and trusted networks only
   std::filesystem::path revoked;  // the authority's revocation list; empty for none
+  WallClock wall_clock = SystemWallClock();  // for the end of certificates
   // For Watch.
   std::string experiment;
   std::uint64_t rounds = 0;
