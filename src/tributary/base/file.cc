@@ -145,9 +145,23 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view t
   return Replace(path, pieces, Access::kOrdinary);
 }
 
+Status WritePrivateFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces) {
+  return Replace(path, pieces, Access::kOwnerOnly);
+}
+
 Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text) {
   const std::array<ByteSpan, 1> pieces = {std::as_bytes(std::span(text))};
   return Replace(path, pieces, Access::kOwnerOnly);
+}
+
+Status MakePrivateFolders(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return OkStatus();
+  if (path.has_parent_path()) TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolders(path.parent_path()));
+  if (::mkdir(path.c_str(), 0700) == 0) return OkStatus();
+  const int reason = errno == EEXIST ? ENOTDIR : errno;
+  return std::filesystem::is_directory(path, error) ? OkStatus()
+                                                    : SystemError("cannot make the folder", path, reason);
 }
 
 Status SyncFolder(const std::filesystem::path& folder) {

@@ -23,8 +23,13 @@ StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Byt
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-// The same for a secret: only the owner can read the file (mode 0600), also while it is being written.
+// The same for secrets, samples and weights: only the owner can read the file (mode 0600), also while it is being written.
+Status WritePrivateFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
 Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text);
+
+// Makes the folder and those above it that are missing, for the owner alone (mode 0700). A folder that exists keeps its
+// mode.
+Status MakePrivateFolders(const std::filesystem::path& path);
 
 // What the operating system's `error` (an errno) means for the caller: "cannot write runs/a: No space left on
 // device".

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,10 +12,11 @@
 namespace tributary::inline base {
 
 StatusOr<FileLock> FileLock::Acquire(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0)
     return InvalidArgument("cannot open the lock file " + path.string() + ": " + std::strerror(errno));
   FileLock lock(descriptor);
+  (void)::fchmod(descriptor, 0600);  // Earlier versions made the file readable, which is enough to lock it.
   int result = 0;
   do {
     result = ::flock(descriptor, LOCK_EX | LOCK_NB);

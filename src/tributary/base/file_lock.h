@@ -7,7 +7,8 @@
 namespace tributary::inline base {
 
 // Keeps a second process (or a second owner in this one) from doing the same thing at the same time. The lock is the
-// kernel's, on an empty file that stays: it ends with the object, and with the process however that dies.
+// kernel's, on an empty file that stays: it ends with the object, and with the process however that dies. Only the file's
+// owner can open it (mode 0600), so no other user can hold the lock.
 class FileLock {
  public:
   // Unavailable, at once, if somebody else holds it. The file is made if it is not there.

@@ -66,6 +66,22 @@ TEST_F(FileTest, ASecretIsItsOwnersAlone) {
   EXPECT_EQ(Text(path), "secret");
 }
 
+TEST_F(FileTest, PrivateFoldersAreTheirOwnersAloneAndOthersStayAsTheyAre) {
+  std::filesystem::permissions(folder_, std::filesystem::perms(0755));
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(MakePrivateFolders(folder_ / "a" / "b" / "").ok());
+  EXPECT_TRUE(MakePrivateFolders(folder_ / "a" / "b").ok());
+  ::umask(before);
+  const auto mode = [](const std::filesystem::path& path) {
+    return std::filesystem::status(path).permissions();
+  };
+  EXPECT_EQ(mode(folder_), std::filesystem::perms(0755));
+  EXPECT_EQ(mode(folder_ / "a"), std::filesystem::perms(0700));
+  EXPECT_EQ(mode(folder_ / "a" / "b"), std::filesystem::perms(0700));
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "file", "").ok());
+  EXPECT_EQ(MakePrivateFolders(folder_ / "file" / "c").code(), StatusCode::kNotFound);
+}
+
 TEST_F(FileTest, ATemporaryFileTellsWhatItWasToBecome) {
   // A process that dies in the middle of a write, because its file grows too large.
   const pid_t child = ::fork();

@@ -185,14 +185,12 @@ StatusOr<RunFolder> RunFolder::Create(const std::filesystem::path& path, const E
   const Status used =
       InvalidArgument("the run folder " + path.string() + " exists already; name another with --out");
   if (IsUsed(path)) return used;
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return InvalidArgument("cannot make the run folder " + path.string() + ": " + error.message());
+  TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolders(path));
   TRIBUTARY_ASSIGN_OR_RETURN(FileLock lock, Lock(path));
   if (IsUsed(path)) return used;  // by somebody who was quicker, and is done
   RemoveLeftovers(path);
   RunFolder folder(path, FormatExperiment(experiment), std::move(lock));
-  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(path / kExperiment, folder.experiment_));
+  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(path / kExperiment, folder.experiment_));
   TRIBUTARY_ASSIGN_OR_RETURN(folder.events_, JsonLinesSink::Create(path / kEvents));
   return folder;
 }
@@ -230,16 +228,16 @@ void RunFolder::Discard() && {
 }
 
 Status RunFolder::Describe(const RunMetadata& run_metadata) const {
-  return WriteFileAtomically(path_ / kRunMetadata, FormatRunMetadata(run_metadata));
+  return WritePrivateFileAtomically(path_ / kRunMetadata, FormatRunMetadata(run_metadata));
 }
 
 Status RunFolder::Finish(const Model& model, std::span<const float> parameters,
                          std::span<const float> statistics, const Metadata& metadata,
                          std::string_view summary) {
   TRIBUTARY_RETURN_IF_ERROR(events_->Close());
-  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(path_ / kRounds, rounds_.text()));
+  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(path_ / kRounds, rounds_.text()));
   TRIBUTARY_RETURN_IF_ERROR(SaveWeights(path_ / kWeights, model, parameters, statistics, metadata));
-  return WriteFileAtomically(path_ / kSummary, summary);
+  return WritePrivateFileAtomically(path_ / kSummary, summary);
 }
 
 Checkpointer::Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options,

@@ -46,7 +46,7 @@ struct ResumedRun;
 
 // What a run leaves behind: experiment.toml (as run), facts.json, events.jsonl and, where there is a Checkpointer, checkpoints/ while
 // it runs, and at its end rounds.csv, weights.safetensors and summary.json. Locked while this lives: Unavailable, in
-// words, for a second one of the same path.
+// words, for a second one of the same path. Only its owner can read it: folders have mode 0700 and files 0600.
 class RunFolder {
  public:
   // The folder must not exist or be empty; its parents are made.
