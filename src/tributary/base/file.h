@@ -17,6 +17,11 @@ using ByteSpan = std::span<const std::byte>;
 // The whole file, refused if it is larger than `limit`. Errors name the path.
 StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit);
 
+// The text of a file that holds a secret; refused when anybody but its owner could read or write it.
+StatusOr<std::string> ReadSecret(const std::filesystem::path& path);
+// The one line of such a file, without its end: a password.
+StatusOr<std::string> ReadPassword(const std::filesystem::path& path);
+
 // Replaces `path` by the concatenation of `pieces`, or leaves it exactly as it was: the bytes go to a temporary file
 // beside it, are forced to disk, and take the name by an atomic rename. On any failure (a full disk, say) the
 // temporary file is removed and an older file of that name is untouched.

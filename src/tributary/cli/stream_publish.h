@@ -31,7 +31,8 @@ struct PublishArguments {
 };
 Status PublishStreams(const PublishArguments& arguments);
 
-// NAME=VALUE, each.
+// NAME=VALUE, each; the value of a secret is @FILE, which only its owner can read. A secret itself is refused: every user
+// of the machine can read command lines.
 StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& texts);
 
 }  // namespace tributary::inline cli

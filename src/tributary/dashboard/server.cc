@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "tributary/base/loopback.h"
 #include "tributary/base/mutex.h"
 #include "tributary/dashboard/report.h"
 
@@ -46,10 +47,6 @@ StatusOr<Place> ReadPlace(const std::string& address) {
   }
   return InvalidArgument(fmt::format(
       "--dashboard '{}' is no address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080", address));
-}
-
-bool IsLoopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
 // Takes as long whatever the first difference is.

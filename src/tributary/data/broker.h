@@ -30,6 +30,7 @@ struct BrokerAddress {
   friend bool operator==(const BrokerAddress&, const BrokerAddress&) = default;
 };
 
+// An address with a user or password in it ("mqtt://me:secret@host") is refused, without repeating it.
 StatusOr<BrokerAddress> ParseBrokerAddress(std::string_view text);
 
 // The same again, whole.
@@ -66,8 +67,16 @@ class Publisher {
 };
 
 // What a program can be told about a broker beside its address, by the names of the broker's own library:
-// {"security.protocol", "ssl"} for Kafka. MQTT knows "username", "password" and "cafile" (which turns on TLS).
+// {"security.protocol", "ssl"} for Kafka. MQTT knows "username", "password", "cafile" (which turns on TLS), "certfile" and
+// "keyfile" (the client's certificate), and "insecure", which is "yes" where plain text beyond loopback is intended.
 using BrokerSettings = std::vector<std::pair<std::string, std::string>>;
+
+// Whether the value of this setting is a secret: not to be shown, nor to be given on a command line.
+bool IsSecretSetting(std::string_view name);
+
+// Refuses what MQTT does not know, and MQTT in plain text beyond loopback without "insecure". For a check at the start; it
+// is made again whenever a connection is opened.
+Status CheckBrokerSettings(const BrokerAddress& address, const BrokerSettings& settings);
 
 struct BrokerStreamOptions {
   BrokerAddress address;

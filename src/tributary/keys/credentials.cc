@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
 
+#include "tributary/base/file.h"
 #include "tributary/keys/issued.h"
 #include "tributary/keys/private_files.h"
 #include "tributary/keys/x509.h"

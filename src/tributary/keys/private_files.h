@@ -13,9 +13,6 @@ namespace tributary::inline keys {
 // The text of a file, at most 16 MiB.
 StatusOr<std::string> ReadText(const std::filesystem::path& path);
 
-// The same for a secret: refused when anybody but its owner could read or write it.
-StatusOr<std::string> ReadSecret(const std::filesystem::path& path);
-
 // Keeps other processes that take the same lock off a folder, until it is destroyed or the process ends, however it
 // ends. It waits for its turn.
 class FolderLock {
