@@ -54,8 +54,10 @@ void PrintDevices(const FinishedRun& result);
 // A run as a page: served to browsers while it lasts, if that is wanted, and left in its folder at the end.
 class LivePage {
  public:
-  // Says where it is served. `metrics` is what it serves to Prometheus.
+  // Says where it is served; with the token only on a terminal, because logs are read by others. The token is that of the
+  // file, or without a file a new one. `metrics` is what it serves to Prometheus.
   static StatusOr<std::unique_ptr<LivePage>> Start(const std::optional<std::string>& address,
+                                                   const std::string& token_file,
                                                    std::function<std::string()> metrics, std::FILE* out);
   ~LivePage();
 
@@ -82,6 +84,7 @@ struct WatchOptions {
   std::string tensorboard;
   std::string metrics_file;
   std::optional<std::string> dashboard;  // where to serve it
+  std::string dashboard_token;           // the file with the token; empty for a new token
   bool json = false;                     // standard output is for the result
   bool quiet = false;                    // nothing is shown before it
 };

@@ -49,6 +49,12 @@ StatusOr<Place> ReadPlace(const std::string& address) {
       "--dashboard '{}' is no address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080", address));
 }
 
+// HOST of a request's header "HOST[:PORT]" or "[HOST]:PORT".
+std::string_view HostOfHeader(std::string_view header) {
+  if (header.starts_with('[')) return header.substr(1, header.find(']') - 1);
+  return header.substr(0, header.find(':'));
+}
+
 // Takes as long whatever the first difference is.
 bool SameText(std::string_view a, std::string_view b) {
   unsigned difference = a.size() == b.size() ? 0 : 1;
@@ -109,6 +115,7 @@ class BoundedQueue : public httplib::TaskQueue {
 struct DashboardServer::Parts {
   SharedBoard& board;
   DashboardOptions options;
+  const std::string host;  // that it listens on
   std::string url;
   httplib::Server server;
   std::atomic<int> pages{0};
@@ -118,7 +125,8 @@ struct DashboardServer::Parts {
   TimePoint looked TRIBUTARY_GUARDED_BY(looking){-kLook};
   std::thread thread;
 
-  Parts(SharedBoard& shared, DashboardOptions wanted) : board(shared), options(std::move(wanted)) {}
+  Parts(SharedBoard& shared, DashboardOptions wanted, std::string listens_on)
+      : board(shared), options(std::move(wanted)), host(std::move(listens_on)) {}
 
   // Refreshes what devices do, at most twice a second.
   void Look() {
@@ -129,6 +137,13 @@ struct DashboardServer::Parts {
       looked = clock->Now();
     }
     board.SetStates(options.states());
+  }
+
+  // Beyond loopback nobody knows by which names this machine is reached; there the token must do.
+  bool IsForHere(const httplib::Request& request) const {
+    const std::string header = request.get_header_value("Host");
+    const std::string_view asked = HostOfHeader(header);
+    return !IsLoopback(host) || asked == host || IsLoopback(asked);
   }
 
   bool Knows(const httplib::Request& request) const {
@@ -195,6 +210,9 @@ struct DashboardServer::Parts {
         Refuse(response, 503, "too many ask at the same time\n");
       } else if (request.method != "GET" && request.method != "HEAD") {
         Refuse(response, 405, "only GET\n");
+      } else if (!IsForHere(request)) {
+        Refuse(response, 421,
+               "this run is shown at localhost only: open the address that the program printed\n");
       } else if (request.path == "/" || Knows(request)) {
         // The page itself tells nothing of the run, and asks for what does with the token that it was opened with.
         return httplib::Server::HandlerResponse::Unhandled;
@@ -243,7 +261,7 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
         fmt::format("--dashboard {} can be reached from elsewhere, and there is no token", options.address));
   }
   const std::string address = options.address;
-  auto parts = std::make_unique<Parts>(board, std::move(options));
+  auto parts = std::make_unique<Parts>(board, std::move(options), place.host);
   parts->Route();
   int port = place.port;
   if (port == 0) {
@@ -278,11 +296,6 @@ DashboardServer::~DashboardServer() {
 }
 
 const std::string& DashboardServer::url() const { return parts_->url; }
-
-bool OnlyHere(const std::string& address) {
-  const auto place = ReadPlace(address);
-  return place.ok() && IsLoopback(place->host);
-}
 
 std::string MakeToken() {
   std::random_device chance;

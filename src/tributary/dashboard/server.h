@@ -21,6 +21,9 @@ struct DashboardOptions {
 // Shows a board to browsers: the page, the board and its changes as they come, and what Prometheus reads. All work is done on
 // threads of its own. Requests are bounded in size, time and number; one that is not served is refused, and the run
 // goes on whatever a browser does.
+//
+// At loopback, only requests for this machine by name or address, or for the host of `address`, are answered: a page from
+// elsewhere whose name is made to lead here (DNS rebinding) gets nothing.
 class DashboardServer {
  public:
   static constexpr int kMostPages = 16;  // that follow at the same time
@@ -39,9 +42,6 @@ class DashboardServer {
   explicit DashboardServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
-
-// Whether only this machine can reach the address. False for a malformed address.
-bool OnlyHere(const std::string& address);
 
 // 128 bits of chance in hexadecimal, from the system.
 std::string MakeToken();
