@@ -18,6 +18,7 @@ struct KeysArguments {
   std::string name;
   int days = 825;
   int authority_days = 3650;
+  int list_days = static_cast<int>(kListValidity.count());
   bool renew = false;
   bool json = false;
 
@@ -28,7 +29,8 @@ Status Init(const KeysArguments& arguments) {
   TRIBUTARY_RETURN_IF_ERROR(
       InitAuthority(arguments.dir, {.now = std::time(nullptr),
                                     .authority_validity = std::chrono::days(arguments.authority_days),
-                                    .validity = std::chrono::days(arguments.days)}));
+                                    .validity = std::chrono::days(arguments.days),
+                                    .list_validity = std::chrono::days(arguments.list_days)}));
   if (arguments.json)
     return PrintJson({{"authority", arguments.In("ca.pem")},
                       {"revoked", arguments.In("revoked.pem")},
@@ -48,10 +50,12 @@ Status Init(const KeysArguments& arguments) {
 }
 
 Status Device(const KeysArguments& arguments) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto bundle, IssueDevice(arguments.dir, arguments.name,
-                                                            {.now = std::time(nullptr),
-                                                             .validity = std::chrono::days(arguments.days),
-                                                             .renew = arguments.renew}));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto bundle,
+                             IssueDevice(arguments.dir, arguments.name,
+                                         {.now = std::time(nullptr),
+                                          .validity = std::chrono::days(arguments.days),
+                                          .renew = arguments.renew,
+                                          .list_validity = std::chrono::days(arguments.list_days)}));
   TRIBUTARY_ASSIGN_OR_RETURN(const auto issued, ListIssued(arguments.dir));
   const auto made = std::find_if(issued.rbegin(), issued.rend(),
                                  [&](const auto& one) { return one.name == arguments.name; });
@@ -76,13 +80,26 @@ Status Device(const KeysArguments& arguments) {
 }
 
 Status TakeBack(const KeysArguments& arguments) {
-  TRIBUTARY_RETURN_IF_ERROR(Revoke(arguments.dir, arguments.name, std::time(nullptr)));
+  TRIBUTARY_RETURN_IF_ERROR(
+      Revoke(arguments.dir, arguments.name, std::time(nullptr), std::chrono::days(arguments.list_days)));
   if (arguments.json) return PrintJson({{"name", arguments.name}, {"revoked", arguments.In("revoked.pem")}});
   Say("every certificate of '{}' is revoked\n\n"
       "next:\n"
       "  a coordinator that reads {} here refuses it from now on; copy the file to one that\n"
       "  runs elsewhere\n",
       arguments.name, arguments.In("revoked.pem"));
+  return OkStatus();
+}
+
+Status Renew(const KeysArguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, RenewList(arguments.dir, std::time(nullptr),
+                                                              std::chrono::days(arguments.list_days)));
+  if (arguments.json)
+    return PrintJson({{"revoked", arguments.In("revoked.pem")}, {"not_after", FormatUtc(end)}});
+  Say("{0} is valid until {1}\n\n"
+      "next:\n"
+      "  copy {0} to the coordinator, unless that reads it here; a running one takes it over by itself\n",
+      arguments.In("revoked.pem"), FormatUtc(end));
   return OkStatus();
 }
 
@@ -115,6 +132,10 @@ void AddDays(CLI::App& command, int& days) {
   AddDefaulted(command, "--days", days, "How long the certificates are valid");
 }
 
+void AddListDays(CLI::App& command, int& days) {
+  AddDefaulted(command, "--list-days", days, "How long the revocation list is valid");
+}
+
 }  // namespace keys_command
 
 void AddKeysCommand(CLI::App& app, Action& action) {
@@ -128,16 +149,19 @@ void AddKeysCommand(CLI::App& app, Action& action) {
       "  tributary keys device pi-3           a folder to copy to the device\n"
       "  tributary keys device pi-3 --renew   a new one; the old one is revoked\n"
       "  tributary keys revoke pi-3           the coordinator refuses it, also while it runs\n"
+      "  tributary keys renew-list            the revocation list is valid for another 90 days\n"
       "  tributary keys list");
   auto [init, made] = AddPart(*keys, action, Init, "init", "Make the authority of a new fleet");
   AddDays(init, made.days);
   AddDefaulted(init, "--authority-days", made.authority_days, "How long the authority is valid");
+  AddListDays(init, made.list_days);
   init.footer("Example:\n  tributary keys init --dir ~/fleet-keys");
 
   auto [device, issued] = AddPart(*keys, action, Device, "device", "Make a device's key and certificate");
   AddOption(device, "name", issued.name, "The device's name: a-z, 0-9 and '-'")->required();
   AddDays(device, issued.days);
   device.add_flag("--renew", issued.renew, "Make a new one for a party that has one, and revoke the old one");
+  AddListDays(device, issued.list_days);
   device.footer(
       "Examples:\n  tributary keys device pi-3\n"
       "  tributary keys device coordinator --renew   for the coordinator's and the operator's, too");
@@ -145,7 +169,13 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   auto [revoke, revoked] =
       AddPart(*keys, action, TakeBack, "revoke", "Take back every certificate of a party");
   AddOption(revoke, "name", revoked.name, "Whose")->required();
+  AddListDays(revoke, revoked.list_days);
   revoke.footer("Example:\n  tributary keys revoke pi-3");
+
+  auto [renew, renewed] = AddPart(*keys, action, Renew, "renew-list",
+                                  "Sign the revocation list anew: coordinators refuse one that has expired");
+  AddListDays(renew, renewed.list_days);
+  renew.footer("Example:\n  tributary keys renew-list");
 
   auto [list, listed] = AddPart(*keys, action, List, "list", "List the certificates that were made");
   list.footer("Example:\n  tributary keys list --json");

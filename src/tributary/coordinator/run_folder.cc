@@ -25,6 +25,7 @@ constexpr const char* kEvents = "events.jsonl";
 constexpr const char* kRounds = "rounds.csv";
 constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kSummary = "summary.json";
+constexpr const char* kRevoked = "revoked.pem";
 constexpr const char* kLock = ".lock";
 constexpr Bytes kLargestExperiment{100'000'000};
 
@@ -41,8 +42,8 @@ bool IsUsed(const std::filesystem::path& path) {
 
 // What writes that were killed in the middle have left.
 void RemoveLeftovers(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 5> kWritten = {kExperiment, kRunMetadata, kRounds, kWeights,
-                                                        kSummary};
+  constexpr std::array<std::string_view, 6> kWritten = {kExperiment, kRunMetadata, kRounds,
+                                                        kWeights,    kSummary,     kRevoked};
   std::vector<std::filesystem::path> leftovers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
@@ -222,10 +223,12 @@ StatusOr<ResumedRun> RunFolder::Resume(const std::filesystem::path& path, const 
 
 void RunFolder::Discard() && {
   std::error_code error;
-  for (const char* const name : {kEvents, kRunMetadata, kExperiment, kLock})
+  for (const char* const name : {kEvents, kRunMetadata, kExperiment, kRevoked, kLock})
     std::filesystem::remove(path_ / name, error);
   std::filesystem::remove(path_, error);  // unless it holds anything else
 }
+
+std::filesystem::path RunFolder::newest_revocations() const { return path_ / kRevoked; }
 
 Status RunFolder::Describe(const RunMetadata& run_metadata) const {
   return WritePrivateFileAtomically(path_ / kRunMetadata, FormatRunMetadata(run_metadata));

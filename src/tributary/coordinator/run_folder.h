@@ -77,6 +77,8 @@ class RunFolder {
   // The text of experiment.toml.
   const std::string& experiment() const { return experiment_; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  // The newest revocation list that a coordinator of this run has accepted.
+  std::filesystem::path newest_revocations() const;
 
   Status Finish(const Model& model, std::span<const float> parameters, std::span<const float> statistics,
                 const Metadata& metadata, std::string_view summary);

@@ -56,8 +56,8 @@ StatusOr<std::vector<IssuedCertificate>> ReadIssued(const fs::path& dir, const R
 }
 
 Status WriteRevoked(const fs::path& dir, const KeyPair& authority, const Revocations& revocations,
-                    std::time_t now) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const CrlPtr crl, SignRevocations(authority, revocations, now));
+                    std::time_t now, std::chrono::days validity) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const CrlPtr crl, SignRevocations(authority, revocations, now, validity));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string pem, ToPem(*crl));
   return WriteFileAtomically(dir / "revoked.pem", pem);
 }
@@ -110,7 +110,8 @@ class AuthorityFolder {
 
   // Revokes the certificates of `name` that are not revoked yet, but for the one with the serial number `except`.
   // Returns how many these were.
-  StatusOr<int> Revoke(std::string_view name, std::string_view except, std::time_t now) {
+  StatusOr<int> Revoke(std::string_view name, std::string_view except, std::time_t now,
+                       std::chrono::days list_validity) {
     int count = 0;
     for (IssuedCertificate& one : issued_) {
       if (one.name != name || one.revoked || one.serial == except) continue;
@@ -118,10 +119,12 @@ class AuthorityFolder {
       one.revoked = true;
       ++count;
     }
-    if (count == 0) return 0;
-    ++revocations_.number;
-    TRIBUTARY_RETURN_IF_ERROR(WriteRevoked(dir_, keys_, revocations_, now));
+    if (count > 0) TRIBUTARY_RETURN_IF_ERROR(RenewList(now, list_validity));
     return count;
+  }
+  Status RenewList(std::time_t now, std::chrono::days list_validity) {
+    ++revocations_.number;
+    return WriteRevoked(dir_, keys_, revocations_, now, list_validity);
   }
 
   // kInvalidArgument, with the nearest name, if no certificate was ever made out to `name`.
@@ -164,7 +167,8 @@ Status InitAuthority(const fs::path& dir_given, const AuthorityOptions& options)
   TRIBUTARY_ASSIGN_OR_RETURN(StagedFolder staged, StagedFolder::Create(dir));
   TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(staged.path() / "ca.key", key_pem));
   TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(staged.path() / "ca.pem", authority_pem));
-  TRIBUTARY_RETURN_IF_ERROR(WriteRevoked(staged.path(), authority, {.number = 1}, options.now));
+  TRIBUTARY_RETURN_IF_ERROR(
+      WriteRevoked(staged.path(), authority, {.number = 1}, options.now, options.list_validity));
   TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolder(staged.path() / "devices"));
   std::vector<IssuedCertificate> issued;
   for (const std::string_view name : {kCoordinatorName, kOperatorName}) {
@@ -198,7 +202,8 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
   TRIBUTARY_ASSIGN_OR_RETURN(const KeyPair party, MakeParty(authority, name, options.now, options.validity));
   TRIBUTARY_ASSIGN_OR_RETURN(const IssuedCertificate made, Describe(*party.certificate, name));
   TRIBUTARY_RETURN_IF_ERROR(folder.Record(made));
-  if (options.renew) TRIBUTARY_RETURN_IF_ERROR(folder.Revoke(name, made.serial, options.now).status());
+  if (options.renew)
+    TRIBUTARY_RETURN_IF_ERROR(folder.Revoke(name, made.serial, options.now, options.list_validity).status());
   const fs::path bundle = folder.Bundle(name);
   TRIBUTARY_ASSIGN_OR_RETURN(StagedFolder staged, StagedFolder::Create(bundle));
   TRIBUTARY_RETURN_IF_ERROR(WriteBundle(staged.path(), *authority.certificate, party));
@@ -206,13 +211,22 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
   return bundle;
 }
 
-Status Revoke(const fs::path& dir, std::string_view name, std::time_t now) {
+Status Revoke(const fs::path& dir, std::string_view name, std::time_t now, std::chrono::days list_validity) {
   TRIBUTARY_CHECK(now > 0);
   TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
   TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
-  TRIBUTARY_ASSIGN_OR_RETURN(const int revoked, folder.Revoke(name, /*except=*/"", now));
+  TRIBUTARY_ASSIGN_OR_RETURN(const int revoked, folder.Revoke(name, /*except=*/"", now, list_validity));
   if (revoked > 0) return OkStatus();
   return InvalidArgument(fmt::format("every certificate of '{}' is revoked already", name));
+}
+
+StatusOr<std::time_t> RenewList(const fs::path& dir_given, std::time_t now, std::chrono::days list_validity) {
+  TRIBUTARY_CHECK(now > 0);
+  const fs::path dir = WithoutTrailingSlash(dir_given);
+  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(dir));
+  TRIBUTARY_RETURN_IF_ERROR(folder.RenewList(now, list_validity));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Revocations renewed, ReadRevoked(dir, *folder.keys().certificate));
+  return renewed.next_update;
 }
 
 StatusOr<std::vector<IssuedCertificate>> ListIssued(const fs::path& dir_given) {

@@ -25,16 +25,21 @@ namespace tributary::inline keys {
 // and no new certificate of a renewal before the old one is revoked; renewing mends a bundle that is missing. Calls
 // from several processes take turns.
 
+// A revocation list is valid for so long, when no other time is given.
+inline constexpr std::chrono::days kListValidity{90};
+
 struct AuthorityOptions {
   std::time_t now = 0;                         // must be given
   std::chrono::days authority_validity{3650};  // when it ends, so does every certificate: a new fleet of keys
   std::chrono::days validity{825};             // of the coordinator's and the operator's certificates
+  std::chrono::days list_validity = kListValidity;
 };
 
 struct IssueOptions {
   std::time_t now = 0;              // must be given
   std::chrono::days validity{825};  // cut where the authority's ends
   bool renew = false;  // a party with a valid certificate gets a new one, and the old one is revoked
+  std::chrono::days list_validity = kListValidity;
 };
 
 // Makes the folder with the bundles of coordinator and operator, whole or not at all. Refused if `dir` exists.
@@ -47,7 +52,13 @@ StatusOr<std::filesystem::path> IssueDevice(const std::filesystem::path& dir, st
                                             const IssueOptions& options);
 
 // Revokes every certificate made out to that name. An error if there is none left to revoke.
-Status Revoke(const std::filesystem::path& dir, std::string_view name, std::time_t now);
+Status Revoke(const std::filesystem::path& dir, std::string_view name, std::time_t now,
+              std::chrono::days list_validity = kListValidity);
+
+// Signs the revocation list anew, with the same certificates in it, because coordinators refuse a list that has expired.
+// Returns when the new one does.
+StatusOr<std::time_t> RenewList(const std::filesystem::path& dir, std::time_t now,
+                                std::chrono::days list_validity = kListValidity);
 
 // Oldest first.
 StatusOr<std::vector<IssuedCertificate>> ListIssued(const std::filesystem::path& dir);

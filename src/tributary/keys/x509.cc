@@ -131,6 +131,9 @@ StatusOr<Revocations> ReadRevocations(X509_CRL& crl) {
   const bool numbered = number && ASN1_INTEGER_get_uint64(&revocations.number, number.get()) == 1;
   ERR_clear_error();
   if (!numbered) return Corrupt("the revocation list has no number");
+  const ASN1_TIME* const next = X509_CRL_get0_nextUpdate(&crl);
+  if (next == nullptr) return Corrupt("the revocation list does not say how long it is valid");
+  TRIBUTARY_ASSIGN_OR_RETURN(revocations.next_update, ToTime(*next));
   STACK_OF(X509_REVOKED)* entries = X509_CRL_get_REVOKED(&crl);
   for (int i = 0; i < sk_X509_REVOKED_num(entries); ++i) {
     const X509_REVOKED* entry = sk_X509_REVOKED_value(entries, i);
@@ -174,9 +177,9 @@ bool Extend(X509& certificate, X509& issuer, int kind, const char* value) {
   return extension && X509_add_ext(&certificate, extension.get(), -1) == 1;
 }
 
-StatusOr<std::time_t> End(std::time_t now, std::chrono::days validity) {
+StatusOr<std::time_t> End(std::time_t now, std::chrono::days validity, const char* what = "certificate") {
   if (validity < std::chrono::days(1) || validity > kLongest) {
-    return InvalidArgument(fmt::format("a certificate cannot be valid for {} days; allowed: 1 to {}",
+    return InvalidArgument(fmt::format("a {} cannot be valid for {} days; allowed: 1 to {}", what,
                                        validity.count(), kLongest.count()));
   }
   return now + std::chrono::seconds(validity).count();
@@ -244,19 +247,24 @@ StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std
   return party;
 }
 
-StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now) {
+StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now,
+                                 std::chrono::days validity) {
+  X509& issuer = *authority.certificate;
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, End(now, validity, "revocation list"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t issuer_end, ToTime(*X509_get0_notAfter(&issuer)));
   CrlPtr crl(X509_CRL_new());
   const TimePtr from(ASN1_TIME_set(nullptr, now - kClocksDiffer));
+  const TimePtr next(ASN1_TIME_set(nullptr, std::min(end, issuer_end)));
   const IntegerPtr number(ASN1_INTEGER_new());
-  X509& issuer = *authority.certificate;
   X509V3_CTX context;
   X509V3_set_ctx(&context, &issuer, nullptr, nullptr, crl.get(), 0);
   const ExtensionPtr key_id(
       X509V3_EXT_conf_nid(nullptr, &context, NID_authority_key_identifier, "keyid:always"));
-  bool made = crl && from && number && key_id && X509_CRL_set_version(crl.get(), X509_CRL_VERSION_2) == 1 &&
+  bool made = crl && from && next && number && key_id &&
+              X509_CRL_set_version(crl.get(), X509_CRL_VERSION_2) == 1 &&
               X509_CRL_set_issuer_name(crl.get(), X509_get_subject_name(&issuer)) == 1 &&
               X509_CRL_set1_lastUpdate(crl.get(), from.get()) == 1 &&
-              X509_CRL_set1_nextUpdate(crl.get(), X509_get0_notAfter(&issuer)) == 1 &&
+              X509_CRL_set1_nextUpdate(crl.get(), next.get()) == 1 &&
               X509_CRL_add_ext(crl.get(), key_id.get(), -1) == 1 &&
               ASN1_INTEGER_set_uint64(number.get(), revocations.number) == 1 &&
               X509_CRL_add1_ext_i2d(crl.get(), NID_crl_number, number.get(), 0, 0) == 1;

@@ -51,9 +51,10 @@ std::string SerialText(const ASN1_INTEGER& serial);
 StatusOr<std::time_t> ToTime(const ASN1_TIME& time);
 
 // What a revocation list says: which serial numbers, since when. Each list of an authority has a greater number than
-// the one before.
+// the one before. After `next_update` it no longer counts.
 struct Revocations {
   std::uint64_t number = 0;
+  std::time_t next_update = 0;  // set by ReadRevocations
   std::map<std::string, std::time_t, std::less<>> serials;
 };
 StatusOr<Revocations> ReadRevocations(X509_CRL& crl);
@@ -78,7 +79,8 @@ StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity);
 StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
                             std::chrono::days validity);
 
-// It says that the next list comes when the authority ends: a list stays in force until there is a newer one.
-StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now);
+// A list that is valid for so long, and no longer than the authority.
+StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now,
+                                 std::chrono::days validity);
 
 }  // namespace tributary::inline keys

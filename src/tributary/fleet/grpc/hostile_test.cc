@@ -592,6 +592,20 @@ TEST_F(TlsTest, DisconnectsWhoseCertificateExpiresWhileConnected) {
   ahead_ = WallTime(0);
 }
 
+TEST_F(TlsTest, AdmitsNobodyWhenTheRevocationListHasExpired) {
+  const auto ahead = std::make_shared<std::atomic<WallTime>>(WallTime(0));
+  RemoteFleetOptions options;
+  options.credentials = Bundle("keys", "coordinator");
+  options.revoked = folder_ / "keys" / "revoked.pem";
+  options.wall_clock = [ahead] { return SystemWallClock()() + ahead->load(); };
+  const Site site(std::move(options), {});
+  RawClient client(site.fleet->port(), Issue("keys", "pi-7"));
+  client.Join("pi-7", site.layout);
+  *ahead = std::chrono::days(91);
+  const std::string reason = client.End().error_message();
+  EXPECT_NE(reason.find("revocation list expired on"), std::string::npos) << reason;
+}
+
 TEST_F(TlsTest, RefusesTheNameOfAnotherDevice) {
   RawClient client(port(), Issue("keys", "pi-3"));
   client.Send(Greeting{kProtocol, "raw", "honest-0"});

@@ -34,9 +34,10 @@ struct RemoteFleetOptions {
   SampleElement element = SampleElement::kByte;  // how those are held
   std::string build;
   std::string listen = "127.0.0.1:7070";
-  std::optional<Credentials> credentials;  // without them anybody may join
-  std::filesystem::path revoked;           // the authority's revocation list; empty for none
-  WallClock wall_clock = SystemWallClock();  // for the end of certificates
+  std::optional<Credentials> credentials;    // without them anybody may join
+  std::filesystem::path revoked;             // the authority's revocation list; empty for none
+  std::filesystem::path revoked_newest;      // a file for the newest list ever accepted; empty for none
+  WallClock wall_clock = SystemWallClock();  // for the end of certificates and of the list
   // The first round begins when this many devices are there.
   std::size_t wait_for = 1;
   // How long a device that has gone is waited for, where a round could end without it.

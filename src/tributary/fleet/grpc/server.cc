@@ -39,8 +39,12 @@ class Gate {
   bool MayWatch(const std::optional<std::string>& name) const {
     return !secure_ || *name == kCoordinatorName || *name == kOperatorName;
   }
-  // Looks for new revocations.
-  Status Refresh() { return revoked_ ? revoked_->Refresh() : OkStatus(); }
+  // Looks for new revocations. For the log: what is wrong with the list, or will be soon; or nothing.
+  std::string Refresh() {
+    if (!revoked_) return "";
+    const Status status = revoked_->Refresh();
+    return status.ok() ? revoked_->Warning() : "the old revocation list stays in force: " + status.message();
+  }
   Status Check(const std::string& certificate) const {
     if (!secure_) return OkStatus();
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(wall_clock_()).count();
@@ -264,10 +268,9 @@ struct GrpcServer::State {
       wake.WaitFor(lock, std::chrono::milliseconds(500));
       if (stop) return;
       lock.Unlock();
-      const Status status = service->gate.Refresh();
-      if (!status.ok() && status.message() != complaint) {
-        complaint = status.message();
-        Log(LogLevel::kWarning, "the old revocation list stays in force: " + complaint);
+      if (std::string now = service->gate.Refresh(); now != complaint) {
+        complaint = std::move(now);
+        if (!complaint.empty()) Log(LogLevel::kWarning, complaint);
       }
       exchange.Tick();
       lock.Lock();
@@ -289,8 +292,9 @@ StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(ServerOptions options, E
   QuietenGrpc();
   std::unique_ptr<RevocationList> revoked;
   if (options.credentials && !options.revoked.empty()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(revoked,
-                               RevocationList::Load(options.revoked, options.credentials->authority_pem));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        revoked, RevocationList::Load(options.revoked, options.credentials->authority_pem,
+                                      {.wall_clock = options.wall_clock, .newest = options.revoked_newest}));
   }
   auto state = std::make_unique<State>();
   grpc::ServerBuilder builder;

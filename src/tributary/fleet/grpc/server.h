@@ -16,7 +16,8 @@ struct ServerOptions {
   std::optional<Credentials>
       credentials;                // without them anybody may join: for loopback and trusted networks only
   std::filesystem::path revoked;  // the authority's revocation list; empty for none
-  WallClock wall_clock = SystemWallClock();  // for the end of certificates
+  std::filesystem::path revoked_newest;  // the newest list ever accepted (revocation_list.h); empty for none
+  WallClock wall_clock = SystemWallClock();  // for the end of certificates and of the list
   // For Watch.
   std::string experiment;
   std::uint64_t rounds = 0;
