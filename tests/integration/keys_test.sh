@@ -70,6 +70,26 @@ if command -v openssl >/dev/null; then
 fi
 expect_error 'a revocation list cannot be valid for 0 days; allowed: 1 to 36500' keys renew-list --list-days 0
 
+# A key that is made where it is used. OpenSSL's requests are taken, too.
+expect_output "onboard/key.pem is the key of 'pi-7'; it stays on this machine" keys request pi-7 --out onboard
+[ "$(stat -c %a onboard onboard/key.pem | tr '\n' ' ')" = '700 600 ' ] || fail "onboard: $(ls -la onboard)"
+expect_output "keys/devices/pi-7 holds the certificate of 'pi-7', valid until" keys sign onboard/request.csr
+[ ! -e keys/devices/pi-7/key.pem ] || fail "the authority has the key of pi-7"
+expect_error "'pi-7' has a certificate that is valid until .*--renew" keys sign onboard/request.csr
+expect_error 'onboard exists' keys request pi-7 --out onboard
+expect_error 'keys/ca.pem: not a certificate request' keys sign keys/ca.pem
+if command -v openssl >/dev/null; then
+  openssl req -in onboard/request.csr -verify -noout >text.txt 2>&1 && grep -qi 'verif.* OK' text.txt ||
+    fail "OpenSSL does not accept the request: $(cat text.txt)"
+  openssl verify -CAfile keys/ca.pem keys/devices/pi-7/cert.pem >/dev/null || fail "the certificate of pi-7"
+  cmp -s <(openssl pkey -in onboard/key.pem -pubout) <(openssl x509 -in keys/devices/pi-7/cert.pem -noout -pubkey) ||
+    fail "the certificate of pi-7 is of another key"
+  openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout own.pem -subj /CN=pi-8 -out own.csr 2>/dev/null
+  expect_output "holds the certificate of 'pi-8'" keys sign own.csr
+  openssl req -new -newkey rsa:2048 -nodes -keyout own.pem -subj /CN=pi-9 -out rsa.csr 2>/dev/null
+  expect_error 'rsa.csr: the key of the certificate request is not ECDSA P-256' keys sign rsa.csr
+fi
+
 # Mistakes. None changes anything.
 tar cf before.tar --sort=name keys
 expect_error 'keys holds an authority already' keys init

@@ -16,6 +16,8 @@ using Json = nlohmann::ordered_json;
 struct KeysArguments {
   std::filesystem::path dir = "keys";
   std::string name;
+  std::filesystem::path out;      // of a request
+  std::filesystem::path request;  // to sign
   int days = 825;
   int authority_days = 3650;
   int list_days = static_cast<int>(kListValidity.count());
@@ -49,17 +51,58 @@ Status Init(const KeysArguments& arguments) {
   return OkStatus();
 }
 
+IssueOptions OptionsOf(const KeysArguments& arguments) {
+  return {.now = std::time(nullptr),
+          .validity = std::chrono::days(arguments.days),
+          .renew = arguments.renew,
+          .list_validity = std::chrono::days(arguments.list_days)};
+}
+
+// When the newest certificate of a party ends.
+StatusOr<std::string> EndOf(const KeysArguments& arguments, const std::string& name) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto issued, ListIssued(arguments.dir));
+  const auto made =
+      std::find_if(issued.rbegin(), issued.rend(), [&](const auto& one) { return one.name == name; });
+  return made == issued.rend() ? "" : FormatUtc(made->not_after);
+}
+
+Status Request(const KeysArguments& arguments) {
+  const std::filesystem::path folder = arguments.out.empty() ? arguments.name : arguments.out;
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string fingerprint, RequestCertificate(folder, arguments.name));
+  const std::string request = (folder / "request.csr").string();
+  if (arguments.json)
+    return PrintJson({{"name", arguments.name}, {"request", request}, {"fingerprint", fingerprint}});
+  Say("{0}/key.pem is the key of '{1}'; it stays on this machine\nfingerprint {2}\n\n"
+      "next:\n"
+      "  copy {3} to the authority, and sign it there: tributary keys sign request.csr\n"
+      "  copy ca.pem and cert.pem from there into {0}\n",
+      folder.string(), arguments.name, fingerprint, request);
+  return OkStatus();
+}
+
+Status Sign(const KeysArguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const SignedRequest made,
+                             SignRequest(arguments.dir, arguments.request, OptionsOf(arguments)));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string until, EndOf(arguments, made.name));
+  if (arguments.json) {
+    return PrintJson({{"name", made.name},
+                      {"bundle", made.bundle.string()},
+                      {"not_after", until},
+                      {"fingerprint", made.fingerprint}});
+  }
+  Say("{0} holds the certificate of '{1}', valid until {2}\nfingerprint {3}\n\n"
+      "next:\n"
+      "  compare the fingerprint with the one that 'tributary keys request' printed; if they differ, run\n"
+      "  tributary keys revoke {1}\n"
+      "  copy the certificates to the key: scp {0}/*.pem {1}:{1}/\n",
+      made.bundle.string(), made.name, until, made.fingerprint);
+  return OkStatus();
+}
+
 Status Device(const KeysArguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bundle,
-                             IssueDevice(arguments.dir, arguments.name,
-                                         {.now = std::time(nullptr),
-                                          .validity = std::chrono::days(arguments.days),
-                                          .renew = arguments.renew,
-                                          .list_validity = std::chrono::days(arguments.list_days)}));
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto issued, ListIssued(arguments.dir));
-  const auto made = std::find_if(issued.rbegin(), issued.rend(),
-                                 [&](const auto& one) { return one.name == arguments.name; });
-  const std::string until = made == issued.rend() ? "" : FormatUtc(made->not_after);
+                             IssueDevice(arguments.dir, arguments.name, OptionsOf(arguments)));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string until, EndOf(arguments, arguments.name));
   if (arguments.json)
     return PrintJson({{"name", arguments.name}, {"bundle", bundle.string()}, {"not_after", until}});
   Say("{} holds the key and certificate of '{}', valid until {}\n\nnext:\n", bundle.c_str(), arguments.name,
@@ -148,6 +191,8 @@ void AddKeysCommand(CLI::App& app, Action& action) {
       "  tributary keys init                  an authority, and keys for coordinator and operator\n"
       "  tributary keys device pi-3           a folder to copy to the device\n"
       "  tributary keys device pi-3 --renew   a new one; the old one is revoked\n"
+      "  tributary keys request pi-3          on the device: a key that never leaves it\n"
+      "  tributary keys sign request.csr      its certificate\n"
       "  tributary keys revoke pi-3           the coordinator refuses it, also while it runs\n"
       "  tributary keys renew-list            the revocation list is valid for another 90 days\n"
       "  tributary keys list");
@@ -165,6 +210,21 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   device.footer(
       "Examples:\n  tributary keys device pi-3\n"
       "  tributary keys device coordinator --renew   for the coordinator's and the operator's, too");
+
+  auto [request, requested] =
+      AddCommand(*keys, action, Request, "request",
+                 "Make a key on its own machine, and the request for its certificate");
+  AddOption(request, "name", requested.name, "The device's name: a-z, 0-9 and '-'")->required();
+  AddOption(request, "--out DIR", requested.out, "Folder for key and request; the name when not given");
+  AddJsonFlag(request, requested.json);
+  request.footer("Example:\n  tributary keys request pi-3");
+
+  auto [sign, signing] = AddPart(*keys, action, Sign, "sign", "Make the certificate that a request asks for");
+  AddOption(sign, "request", signing.request, "The file from 'tributary keys request'")->required();
+  AddDays(sign, signing.days);
+  sign.add_flag("--renew", signing.renew, "Also for a party that has a certificate, which is then revoked");
+  AddListDays(sign, signing.list_days);
+  sign.footer("Example:\n  tributary keys sign request.csr");
 
   auto [revoke, revoked] =
       AddPart(*keys, action, TakeBack, "revoke", "Take back every certificate of a party");

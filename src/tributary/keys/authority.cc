@@ -7,6 +7,7 @@
 
 #include "tributary/base/file.h"
 #include "tributary/base/names.h"
+#include "tributary/keys/certificate_request.h"
 #include "tributary/keys/party_name.h"
 #include "tributary/keys/private_files.h"
 #include "tributary/keys/x509.h"
@@ -62,12 +63,14 @@ Status WriteRevoked(const fs::path& dir, const KeyPair& authority, const Revocat
   return WriteFileAtomically(dir / "revoked.pem", pem);
 }
 
-// The three files of a bundle, into a folder that is there.
+// The files of a bundle, into a folder that is there; without the key, if that is not here.
 Status WriteBundle(const fs::path& folder, const X509& authority, const KeyPair& party) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string authority_pem, ToPem(authority));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string certificate_pem, ToPem(*party.certificate));
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::string key_pem, ToPem(*party.key));
-  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(folder / "key.pem", key_pem));
+  if (party.key) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::string key_pem, ToPem(*party.key));
+    TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(folder / "key.pem", key_pem));
+  }
   TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(folder / "ca.pem", authority_pem));
   return WriteFileAtomically(folder / "cert.pem", certificate_pem);
 }
@@ -182,7 +185,11 @@ Status InitAuthority(const fs::path& dir_given, const AuthorityOptions& options)
   return std::move(staged).Publish();
 }
 
-StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const IssueOptions& options) {
+namespace {
+
+// A certificate for `key`, or, if that is null, for a new one.
+StatusOr<fs::path> Issue(const fs::path& dir, std::string_view name, EVP_PKEY* key,
+                         const IssueOptions& options) {
   TRIBUTARY_CHECK(options.now > 0);
   const bool reserved = name == kCoordinatorName || name == kOperatorName;
   if (!reserved || !options.renew) TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
@@ -199,7 +206,13 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
   // The order is what makes a kill harmless: no certificate on disk before it is recorded, none that replaces another
   // before the other is revoked.
   const KeyPair& authority = folder.keys();
-  TRIBUTARY_ASSIGN_OR_RETURN(const KeyPair party, MakeParty(authority, name, options.now, options.validity));
+  KeyPair party;
+  if (key == nullptr) {
+    TRIBUTARY_ASSIGN_OR_RETURN(party, MakeParty(authority, name, options.now, options.validity));
+  } else {
+    TRIBUTARY_ASSIGN_OR_RETURN(party.certificate,
+                               SignParty(authority, name, *key, options.now, options.validity));
+  }
   TRIBUTARY_ASSIGN_OR_RETURN(const IssuedCertificate made, Describe(*party.certificate, name));
   TRIBUTARY_RETURN_IF_ERROR(folder.Record(made));
   if (options.renew)
@@ -209,6 +222,39 @@ StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const
   TRIBUTARY_RETURN_IF_ERROR(WriteBundle(staged.path(), *authority.certificate, party));
   TRIBUTARY_RETURN_IF_ERROR(std::move(staged).Replace());
   return bundle;
+}
+
+}  // namespace
+
+StatusOr<fs::path> IssueDevice(const fs::path& dir, std::string_view name, const IssueOptions& options) {
+  return Issue(dir, name, /*key=*/nullptr, options);
+}
+
+StatusOr<std::string> RequestCertificate(const fs::path& folder_given, std::string_view name) {
+  const fs::path folder = WithoutTrailingSlash(folder_given);
+  if (name != kCoordinatorName && name != kOperatorName) TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(folder, ignored)))
+    return InvalidArgument(folder.string() + " exists; name a folder that is still to be made");
+  TRIBUTARY_ASSIGN_OR_RETURN(const KeyPtr key, MakeKey());
+  TRIBUTARY_ASSIGN_OR_RETURN(const RequestPtr request, MakeRequest(name, *key));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string key_pem, ToPem(*key));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string request_pem, ToPem(*request));
+  TRIBUTARY_ASSIGN_OR_RETURN(StagedFolder staged, StagedFolder::Create(folder));
+  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(staged.path() / "key.pem", key_pem));
+  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(staged.path() / "request.csr", request_pem));
+  TRIBUTARY_RETURN_IF_ERROR(std::move(staged).Publish());
+  return KeyFingerprint(*key);
+}
+
+StatusOr<SignedRequest> SignRequest(const fs::path& dir, const fs::path& path, const IssueOptions& options) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const RequestPtr request, Parse(path, ReadText(path), ParseRequest));
+  auto party = ReadRequest(*request);
+  if (!party.ok()) return std::move(party).status().WithContext(path.string());
+  SignedRequest made{.name = party->name};
+  TRIBUTARY_ASSIGN_OR_RETURN(made.fingerprint, KeyFingerprint(*party->public_key));
+  TRIBUTARY_ASSIGN_OR_RETURN(made.bundle, Issue(dir, party->name, party->public_key.get(), options));
+  return made;
 }
 
 Status Revoke(const fs::path& dir, std::string_view name, std::time_t now, std::chrono::days list_validity) {

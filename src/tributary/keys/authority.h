@@ -3,6 +3,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,8 @@ namespace tributary::inline keys {
 //   ca.key           its key: its holder can impersonate any member. Needed here only, never by a running fleet
 //   revoked.pem      a signed X.509 revocation list; the coordinator reads it (revocation_list.h)
 //   issued.txt       every certificate ever made (issued.h)
-//   coordinator/  operator/  devices/NAME/    bundles: ca.pem, cert.pem, key.pem (credentials.h)
+//   coordinator/  operator/  devices/NAME/    bundles: ca.pem, cert.pem, key.pem (credentials.h); without the key, if the
+//                    party has made it itself and sent a request
 //
 // Keys are files of mode 0600 and folders have mode 0700 from the moment they exist. Every file is replaced
 // atomically, in such an order that a process killed at any moment leaves no certificate that is not in issued.txt,
@@ -50,6 +52,20 @@ Status InitAuthority(const std::filesystem::path& dir, const AuthorityOptions& o
 // never made.
 StatusOr<std::filesystem::path> IssueDevice(const std::filesystem::path& dir, std::string_view name,
                                             const IssueOptions& options);
+
+// On the party's own machine: a new folder with its key, which never leaves it (key.pem), and the request for a certificate
+// (request.csr). Returns the key's fingerprint. Refused if `folder` exists.
+StatusOr<std::string> RequestCertificate(const std::filesystem::path& folder, std::string_view name);
+
+// Signs such a request, after the same checks as IssueDevice and those of ReadRequest. The party's folder has its certificate
+// and ca.pem, which belong beside the key.
+struct SignedRequest {
+  std::string name;
+  std::filesystem::path bundle;
+  std::string fingerprint;  // of the key
+};
+StatusOr<SignedRequest> SignRequest(const std::filesystem::path& dir, const std::filesystem::path& request,
+                                    const IssueOptions& options);
 
 // Revokes every certificate made out to that name. An error if there is none left to revoke.
 Status Revoke(const std::filesystem::path& dir, std::string_view name, std::time_t now,

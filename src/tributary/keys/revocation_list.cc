@@ -20,8 +20,8 @@ std::int64_t Nanoseconds(const timespec& time) {
 constexpr std::time_t kWarnBefore = 14 * 24 * 60 * 60;
 constexpr const char* kRenewal = "renew it with 'tributary keys renew-list' where ca.key is";
 
-StatusOr<Revocations> Parse(const std::filesystem::path& path, std::string_view pem,
-                            std::string_view authority_pem) {
+StatusOr<Revocations> ParseList(const std::filesystem::path& path, std::string_view pem,
+                                std::string_view authority_pem) {
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority, ParseCertificate(authority_pem));
   auto crl = ParseCrl(pem);
   if (!crl.ok()) return std::move(crl).status().WithContext(path.string());
@@ -41,7 +41,7 @@ StatusOr<std::unique_ptr<RevocationList>> RevocationList::Load(const std::filesy
   std::error_code error;
   if (const auto& newest = list->options_.newest; !newest.empty() && std::filesystem::exists(newest, error)) {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::string pem, ReadText(newest));
-    const auto kept = Parse(newest, pem, authority_pem);
+    const auto kept = ParseList(newest, pem, authority_pem);
     // That of another authority says nothing about this one's.
     if (kept.status().code() == StatusCode::kCorrupt) return kept.status();
     const MutexLock lock(list->mutex_);
@@ -83,7 +83,7 @@ Status RevocationList::Refresh() {
   TRIBUTARY_ASSIGN_OR_RETURN(const Stamp stamp, Look());
   if (stamp == stamp_) return OkStatus();
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string pem, ReadText(path_));
-  TRIBUTARY_ASSIGN_OR_RETURN(const Revocations read, Parse(path_, pem, authority_pem_));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Revocations read, ParseList(path_, pem, authority_pem_));
   if (read.number < number_) {
     return InvalidArgument(fmt::format(
         "{} is an older revocation list (number {}) than the newest one accepted here (number {}); copy the "

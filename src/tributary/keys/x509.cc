@@ -185,16 +185,16 @@ StatusOr<std::time_t> End(std::time_t now, std::chrono::days validity, const cha
   return now + std::chrono::seconds(validity).count();
 }
 
-// A new key and all of a certificate but extensions and signature.
-StatusOr<KeyPair> Draft(const std::string& common_name, std::time_t now, std::time_t end) {
-  KeyPair draft{CertificatePtr(X509_new()), KeyPtr(EVP_EC_gen("P-256"))};
+// All of a certificate but extensions and signature.
+StatusOr<CertificatePtr> Draft(const std::string& common_name, EVP_PKEY& key, std::time_t now,
+                               std::time_t end) {
+  CertificatePtr draft(X509_new());
   const IntegerPtr serial = RandomSerial();
-  X509* certificate = draft.certificate.get();
+  X509* certificate = draft.get();
   const auto* name = reinterpret_cast<const unsigned char*>(common_name.c_str());
-  const bool made = certificate != nullptr && draft.key && serial &&
-                    X509_set_version(certificate, X509_VERSION_3) == 1 &&
+  const bool made = certificate != nullptr && serial && X509_set_version(certificate, X509_VERSION_3) == 1 &&
                     X509_set_serialNumber(certificate, serial.get()) == 1 &&
-                    X509_set_pubkey(certificate, draft.key.get()) == 1 &&
+                    X509_set_pubkey(certificate, &key) == 1 &&
                     ASN1_TIME_set(X509_getm_notBefore(certificate), now - kClocksDiffer) != nullptr &&
                     ASN1_TIME_set(X509_getm_notAfter(certificate), end) != nullptr &&
                     X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), NID_commonName,
@@ -205,13 +205,22 @@ StatusOr<KeyPair> Draft(const std::string& common_name, std::time_t now, std::ti
 
 }  // namespace
 
+StatusOr<KeyPtr> MakeKey() {
+  KeyPtr key(EVP_EC_gen("P-256"));
+  if (!key) return OpenSslError("cannot make a key");
+  return key;
+}
+
 StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, End(now, validity));
   // Some letters of chance, so that people and programs can tell two authorities apart.
   const IntegerPtr mark = RandomSerial();
   if (!mark) return OpenSslError("cannot make a serial number");
-  TRIBUTARY_ASSIGN_OR_RETURN(KeyPair authority,
-                             Draft("Tributary authority " + SerialText(*mark).substr(0, 8), now, end));
+  KeyPair authority;
+  TRIBUTARY_ASSIGN_OR_RETURN(authority.key, MakeKey());
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      authority.certificate,
+      Draft("Tributary authority " + SerialText(*mark).substr(0, 8), *authority.key, now, end));
   X509& certificate = *authority.certificate;
   const bool made = X509_set_issuer_name(&certificate, X509_get_subject_name(&certificate)) == 1 &&
                     Extend(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
@@ -223,8 +232,8 @@ StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity) {
   return authority;
 }
 
-StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
-                            std::chrono::days validity) {
+StatusOr<CertificatePtr> SignParty(const KeyPair& authority, std::string_view name, EVP_PKEY& key,
+                                   std::time_t now, std::chrono::days validity) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, End(now, validity));
   X509& issuer = *authority.certificate;
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t issuer_end, ToTime(*X509_get0_notAfter(&issuer)));
@@ -232,8 +241,9 @@ StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std
     return InvalidArgument("the authority's certificate expired on " + FormatUtc(issuer_end) +
                            "; make a new authority with 'tributary keys init'");
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(KeyPair party, Draft(std::string(name), now, std::min(end, issuer_end)));
-  X509& certificate = *party.certificate;
+  TRIBUTARY_ASSIGN_OR_RETURN(CertificatePtr party,
+                             Draft(std::string(name), key, now, std::min(end, issuer_end)));
+  X509& certificate = *party;
   const std::string host = "DNS:" + CertificateHost(name);
   const bool made = X509_set_issuer_name(&certificate, X509_get_subject_name(&issuer)) == 1 &&
                     Extend(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
@@ -244,6 +254,14 @@ StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std
                     Extend(certificate, issuer, NID_authority_key_identifier, "keyid:always") &&
                     X509_sign(&certificate, authority.key.get(), EVP_sha256()) > 0;
   if (!made) return OpenSslError("cannot make a certificate");
+  return party;
+}
+
+StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
+                            std::chrono::days validity) {
+  KeyPair party;
+  TRIBUTARY_ASSIGN_OR_RETURN(party.key, MakeKey());
+  TRIBUTARY_ASSIGN_OR_RETURN(party.certificate, SignParty(authority, name, *party.key, now, validity));
   return party;
 }
 

@@ -71,11 +71,16 @@ struct KeyPair {
   KeyPtr key;
 };
 
+StatusOr<KeyPtr> MakeKey();
+
 // An authority that signs parties, and no further authorities.
 StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity);
 
-// A party's certificate, good for both ends of a connection. It ends with the authority's at the latest; an authority
-// that has expired at `now` is refused.
+// A party's certificate for that key, good for both ends of a connection. It ends with the authority's at the latest; an
+// authority that has expired at `now` is refused.
+StatusOr<CertificatePtr> SignParty(const KeyPair& authority, std::string_view name, EVP_PKEY& key,
+                                   std::time_t now, std::chrono::days validity);
+// The same with a new key.
 StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
                             std::chrono::days validity);
 
