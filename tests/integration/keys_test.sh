@@ -90,6 +90,29 @@ if command -v openssl >/dev/null; then
   expect_error 'rsa.csr: the key of the certificate request is not ECDSA P-256' keys sign rsa.csr
 fi
 
+# A key of the authority that takes a passphrase.
+(umask 077 && echo 'correct horse battery' >passphrase.txt && echo 'wrong horse battery' >wrong.txt)
+expect_output 'the authority of a new fleet is in sealed' keys init --dir sealed --encrypt --passphrase-file passphrase.txt
+grep -q 'BEGIN ENCRYPTED PRIVATE KEY' sealed/ca.key || fail "ca.key is not encrypted"
+expect_error 'sealed/ca.key: the passphrase is not that of this key' keys device pi-1 --dir sealed --passphrase-file wrong.txt
+expect_output 'holds the key and certificate' keys device pi-1 --dir sealed --passphrase-file passphrase.txt
+expect_output 'is revoked' keys revoke pi-1 --dir sealed --passphrase-file passphrase.txt
+expect_output 'is valid until' keys renew-list --dir sealed --passphrase-file passphrase.txt
+chmod 644 passphrase.txt
+expect_error 'passphrase.txt is a secret.*chmod 600' keys device pi-2 --dir sealed --passphrase-file passphrase.txt
+expect_error '--encrypt' keys init --dir open --passphrase-file wrong.txt
+if command -v openssl >/dev/null; then
+  openssl pkey -in sealed/ca.key -passin file:passphrase.txt -pubout 2>/dev/null | cmp -s - <(openssl x509 -in sealed/ca.pem -noout -pubkey) ||
+    fail "OpenSSL does not read the encrypted key"
+fi
+if command -v script >/dev/null; then
+  typed() { (sleep 1; printf '%s\n' "$1") | timeout 20 script -qec "'$TRIBUTARY' keys device pi-3 --dir sealed" /dev/null >typed.txt 2>&1; }
+  typed 'correct horse battery' || fail "typed at the terminal: $(cat typed.txt)"
+  grep -q 'Passphrase of sealed/ca.key:' typed.txt || fail "not asked for: $(cat typed.txt)"
+  grep -q 'horse' typed.txt && fail "the passphrase is shown"
+  [ -e sealed/devices/pi-3/cert.pem ] || fail "no certificate after the passphrase was typed"
+fi
+
 # Mistakes. None changes anything.
 tar cf before.tar --sort=name keys
 expect_error 'keys holds an authority already' keys init

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/shared_options.h"
@@ -22,9 +23,18 @@ struct KeysArguments {
   int authority_days = 3650;
   int list_days = static_cast<int>(kListValidity.count());
   bool renew = false;
+  bool encrypt = false;
+  std::filesystem::path passphrase_file;
   bool json = false;
 
   std::string In(std::string_view file) const { return (dir / file).string(); }
+  // From the file, or without one from the terminal.
+  Passphrase Ask(bool is_new = false) const {
+    return [*this, is_new]() -> StatusOr<std::string> {
+      if (!passphrase_file.empty()) return ReadPassword(passphrase_file);
+      return AskPassphrase((is_new ? "New passphrase of " : "Passphrase of ") + In("ca.key") + ": ", is_new);
+    };
+  }
 };
 
 Status Init(const KeysArguments& arguments) {
@@ -32,7 +42,8 @@ Status Init(const KeysArguments& arguments) {
       InitAuthority(arguments.dir, {.now = std::time(nullptr),
                                     .authority_validity = std::chrono::days(arguments.authority_days),
                                     .validity = std::chrono::days(arguments.days),
-                                    .list_validity = std::chrono::days(arguments.list_days)}));
+                                    .list_validity = std::chrono::days(arguments.list_days),
+                                    .passphrase = arguments.encrypt ? arguments.Ask(true) : Passphrase()}));
   if (arguments.json)
     return PrintJson({{"authority", arguments.In("ca.pem")},
                       {"revoked", arguments.In("revoked.pem")},
@@ -55,7 +66,8 @@ IssueOptions OptionsOf(const KeysArguments& arguments) {
   return {.now = std::time(nullptr),
           .validity = std::chrono::days(arguments.days),
           .renew = arguments.renew,
-          .list_validity = std::chrono::days(arguments.list_days)};
+          .list_validity = std::chrono::days(arguments.list_days),
+          .passphrase = arguments.Ask()};
 }
 
 // When the newest certificate of a party ends.
@@ -67,7 +79,8 @@ StatusOr<std::string> EndOf(const KeysArguments& arguments, const std::string& n
 }
 
 Status Request(const KeysArguments& arguments) {
-  const std::filesystem::path folder = arguments.out.empty() ? arguments.name : arguments.out;
+  const std::filesystem::path folder =
+      arguments.out.empty() ? std::filesystem::path(arguments.name) : arguments.out;
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string fingerprint, RequestCertificate(folder, arguments.name));
   const std::string request = (folder / "request.csr").string();
   if (arguments.json)
@@ -123,8 +136,8 @@ Status Device(const KeysArguments& arguments) {
 }
 
 Status TakeBack(const KeysArguments& arguments) {
-  TRIBUTARY_RETURN_IF_ERROR(
-      Revoke(arguments.dir, arguments.name, std::time(nullptr), std::chrono::days(arguments.list_days)));
+  TRIBUTARY_RETURN_IF_ERROR(Revoke(arguments.dir, arguments.name, std::time(nullptr),
+                                   std::chrono::days(arguments.list_days), arguments.Ask()));
   if (arguments.json) return PrintJson({{"name", arguments.name}, {"revoked", arguments.In("revoked.pem")}});
   Say("every certificate of '{}' is revoked\n\n"
       "next:\n"
@@ -135,8 +148,9 @@ Status TakeBack(const KeysArguments& arguments) {
 }
 
 Status Renew(const KeysArguments& arguments) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, RenewList(arguments.dir, std::time(nullptr),
-                                                              std::chrono::days(arguments.list_days)));
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const std::time_t end,
+      RenewList(arguments.dir, std::time(nullptr), std::chrono::days(arguments.list_days), arguments.Ask()));
   if (arguments.json)
     return PrintJson({{"revoked", arguments.In("revoked.pem")}, {"not_after", FormatUtc(end)}});
   Say("{0} is valid until {1}\n\n"
@@ -179,6 +193,11 @@ void AddListDays(CLI::App& command, int& days) {
   AddDefaulted(command, "--list-days", days, "How long the revocation list is valid");
 }
 
+CLI::Option* AddPassphraseFile(CLI::App& command, std::filesystem::path& file) {
+  return AddOption(command, "--passphrase-file FILE", file,
+                   "File (mode 0600) with the passphrase of ca.key; asked for at the terminal without it");
+}
+
 }  // namespace keys_command
 
 void AddKeysCommand(CLI::App& app, Action& action) {
@@ -200,6 +219,9 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   AddDays(init, made.days);
   AddDefaulted(init, "--authority-days", made.authority_days, "How long the authority is valid");
   AddListDays(init, made.list_days);
+  CLI::Option* const encrypt = init.add_flag(
+      "--encrypt", made.encrypt, "Encrypt ca.key with a passphrase, which every change then takes");
+  AddPassphraseFile(init, made.passphrase_file)->needs(encrypt);
   init.footer("Example:\n  tributary keys init --dir ~/fleet-keys");
 
   auto [device, issued] = AddPart(*keys, action, Device, "device", "Make a device's key and certificate");
@@ -207,6 +229,7 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   AddDays(device, issued.days);
   device.add_flag("--renew", issued.renew, "Make a new one for a party that has one, and revoke the old one");
   AddListDays(device, issued.list_days);
+  AddPassphraseFile(device, issued.passphrase_file);
   device.footer(
       "Examples:\n  tributary keys device pi-3\n"
       "  tributary keys device coordinator --renew   for the coordinator's and the operator's, too");
@@ -224,17 +247,20 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   AddDays(sign, signing.days);
   sign.add_flag("--renew", signing.renew, "Also for a party that has a certificate, which is then revoked");
   AddListDays(sign, signing.list_days);
+  AddPassphraseFile(sign, signing.passphrase_file);
   sign.footer("Example:\n  tributary keys sign request.csr");
 
   auto [revoke, revoked] =
       AddPart(*keys, action, TakeBack, "revoke", "Take back every certificate of a party");
   AddOption(revoke, "name", revoked.name, "Whose")->required();
   AddListDays(revoke, revoked.list_days);
+  AddPassphraseFile(revoke, revoked.passphrase_file);
   revoke.footer("Example:\n  tributary keys revoke pi-3");
 
   auto [renew, renewed] = AddPart(*keys, action, Renew, "renew-list",
                                   "Sign the revocation list anew: coordinators refuse one that has expired");
   AddListDays(renew, renewed.list_days);
+  AddPassphraseFile(renew, renewed.passphrase_file);
   renew.footer("Example:\n  tributary keys renew-list");
 
   auto [list, listed] = AddPart(*keys, action, List, "list", "List the certificates that were made");

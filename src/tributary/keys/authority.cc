@@ -85,12 +85,15 @@ StatusOr<IssuedCertificate> Describe(const X509& certificate, std::string_view n
 // The folder opened for a change: it is locked, has been read whole, and every change is on disk when the call returns.
 class AuthorityFolder {
  public:
-  static StatusOr<AuthorityFolder> Open(const fs::path& dir) {
+  static StatusOr<AuthorityFolder> Open(const fs::path& dir, const Passphrase& passphrase) {
     TRIBUTARY_RETURN_IF_ERROR(CheckIsAuthority(dir));
     TRIBUTARY_ASSIGN_OR_RETURN(FolderLock lock, FolderLock::Take(dir));
     AuthorityFolder folder(dir, std::move(lock));
     TRIBUTARY_ASSIGN_OR_RETURN(folder.keys_.certificate, ReadAuthority(dir));
-    TRIBUTARY_ASSIGN_OR_RETURN(folder.keys_.key, Parse(dir / "ca.key", ReadSecret(dir / "ca.key"), ParseKey));
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::string key_pem, ReadSecret(dir / "ca.key"));
+    auto key = ParseKey(key_pem, passphrase);
+    if (!key.ok()) return std::move(key).status().WithContext((dir / "ca.key").string());
+    folder.keys_.key = *std::move(key);
     const bool fits = X509_check_private_key(folder.keys_.certificate.get(), folder.keys_.key.get()) == 1;
     ERR_clear_error();
     if (!fits) return InvalidArgument((dir / "ca.key").string() + " is not the key of the ca.pem beside it");
@@ -165,10 +168,19 @@ Status InitAuthority(const fs::path& dir_given, const AuthorityOptions& options)
   }
   TRIBUTARY_ASSIGN_OR_RETURN(const KeyPair authority, MakeAuthority(options.now, options.authority_validity));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string authority_pem, ToPem(*authority.certificate));
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::string key_pem, ToPem(*authority.key));
+  StatusOr<std::string> key_pem = ToPem(*authority.key);
+  if (options.passphrase) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const std::string passphrase, options.passphrase());
+    if (passphrase.size() < kShortestPassphrase) {
+      return InvalidArgument(fmt::format("the passphrase has {} characters; allowed: {} and more",
+                                         passphrase.size(), kShortestPassphrase));
+    }
+    key_pem = ToEncryptedPem(*authority.key, passphrase);
+  }
+  TRIBUTARY_RETURN_IF_ERROR(key_pem.status());
 
   TRIBUTARY_ASSIGN_OR_RETURN(StagedFolder staged, StagedFolder::Create(dir));
-  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(staged.path() / "ca.key", key_pem));
+  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(staged.path() / "ca.key", *key_pem));
   TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(staged.path() / "ca.pem", authority_pem));
   TRIBUTARY_RETURN_IF_ERROR(
       WriteRevoked(staged.path(), authority, {.number = 1}, options.now, options.list_validity));
@@ -193,7 +205,8 @@ StatusOr<fs::path> Issue(const fs::path& dir, std::string_view name, EVP_PKEY* k
   TRIBUTARY_CHECK(options.now > 0);
   const bool reserved = name == kCoordinatorName || name == kOperatorName;
   if (!reserved || !options.renew) TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(name));
-  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
+  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder,
+                             AuthorityFolder::Open(WithoutTrailingSlash(dir), options.passphrase));
   if (options.renew) TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
   for (const IssuedCertificate& one : folder.issued()) {
     if (one.name != name || !one.ValidAt(options.now) || options.renew) continue;
@@ -257,19 +270,22 @@ StatusOr<SignedRequest> SignRequest(const fs::path& dir, const fs::path& path, c
   return made;
 }
 
-Status Revoke(const fs::path& dir, std::string_view name, std::time_t now, std::chrono::days list_validity) {
+Status Revoke(const fs::path& dir, std::string_view name, std::time_t now, std::chrono::days list_validity,
+              const Passphrase& passphrase) {
   TRIBUTARY_CHECK(now > 0);
-  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(WithoutTrailingSlash(dir)));
+  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder,
+                             AuthorityFolder::Open(WithoutTrailingSlash(dir), passphrase));
   TRIBUTARY_RETURN_IF_ERROR(folder.CheckKnown(name));
   TRIBUTARY_ASSIGN_OR_RETURN(const int revoked, folder.Revoke(name, /*except=*/"", now, list_validity));
   if (revoked > 0) return OkStatus();
   return InvalidArgument(fmt::format("every certificate of '{}' is revoked already", name));
 }
 
-StatusOr<std::time_t> RenewList(const fs::path& dir_given, std::time_t now, std::chrono::days list_validity) {
+StatusOr<std::time_t> RenewList(const fs::path& dir_given, std::time_t now, std::chrono::days list_validity,
+                                const Passphrase& passphrase) {
   TRIBUTARY_CHECK(now > 0);
   const fs::path dir = WithoutTrailingSlash(dir_given);
-  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(dir));
+  TRIBUTARY_ASSIGN_OR_RETURN(AuthorityFolder folder, AuthorityFolder::Open(dir, passphrase));
   TRIBUTARY_RETURN_IF_ERROR(folder.RenewList(now, list_validity));
   TRIBUTARY_ASSIGN_OR_RETURN(const Revocations renewed, ReadRevoked(dir, *folder.keys().certificate));
   return renewed.next_update;

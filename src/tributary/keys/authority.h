@@ -9,6 +9,7 @@
 
 #include "tributary/base/status.h"
 #include "tributary/keys/issued.h"
+#include "tributary/keys/passphrase.h"
 
 namespace tributary::inline keys {
 
@@ -16,7 +17,8 @@ namespace tributary::inline keys {
 // operator and devices know each other.
 //
 //   ca.pem           the authority's certificate, which everybody trusts
-//   ca.key           its key: its holder can impersonate any member. Needed here only, never by a running fleet
+//   ca.key           its key: its holder can impersonate any member. Needed here only, never by a running fleet. It may be
+//                    encrypted with a passphrase, which every change then asks for
 //   revoked.pem      a signed X.509 revocation list; the coordinator reads it (revocation_list.h)
 //   issued.txt       every certificate ever made (issued.h)
 //   coordinator/  operator/  devices/NAME/    bundles: ca.pem, cert.pem, key.pem (credentials.h); without the key, if the
@@ -35,6 +37,7 @@ struct AuthorityOptions {
   std::chrono::days authority_validity{3650};  // when it ends, so does every certificate: a new fleet of keys
   std::chrono::days validity{825};             // of the coordinator's and the operator's certificates
   std::chrono::days list_validity = kListValidity;
+  Passphrase passphrase;  // to encrypt ca.key with; without it the key is not encrypted
 };
 
 struct IssueOptions {
@@ -42,6 +45,7 @@ struct IssueOptions {
   std::chrono::days validity{825};  // cut where the authority's ends
   bool renew = false;  // a party with a valid certificate gets a new one, and the old one is revoked
   std::chrono::days list_validity = kListValidity;
+  Passphrase passphrase;
 };
 
 // Makes the folder with the bundles of coordinator and operator, whole or not at all. Refused if `dir` exists.
@@ -69,12 +73,13 @@ StatusOr<SignedRequest> SignRequest(const std::filesystem::path& dir, const std:
 
 // Revokes every certificate made out to that name. An error if there is none left to revoke.
 Status Revoke(const std::filesystem::path& dir, std::string_view name, std::time_t now,
-              std::chrono::days list_validity = kListValidity);
+              std::chrono::days list_validity = kListValidity, const Passphrase& passphrase = {});
 
 // Signs the revocation list anew, with the same certificates in it, because coordinators refuse a list that has expired.
 // Returns when the new one does.
 StatusOr<std::time_t> RenewList(const std::filesystem::path& dir, std::time_t now,
-                                std::chrono::days list_validity = kListValidity);
+                                std::chrono::days list_validity = kListValidity,
+                                const Passphrase& passphrase = {});
 
 // Oldest first.
 StatusOr<std::vector<IssuedCertificate>> ListIssued(const std::filesystem::path& dir);

@@ -4,6 +4,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
@@ -64,7 +65,17 @@ StatusOr<CertificatePtr> ParseCertificate(std::string_view pem) {
   return certificate;
 }
 
-StatusOr<KeyPtr> ParseKey(std::string_view pem) {
+StatusOr<KeyPtr> ParseKey(std::string_view pem, const Passphrase& ask) {
+  if (ask && pem.find("-----BEGIN ENCRYPTED PRIVATE KEY-----") != std::string_view::npos) {
+    TRIBUTARY_ASSIGN_OR_RETURN(std::string passphrase, ask());
+    const BioPtr reader = Reader(pem);
+    // Without a callback OpenSSL takes its argument for the passphrase.
+    KeyPtr key(reader ? PEM_read_bio_PrivateKey(reader.get(), nullptr, nullptr, passphrase.data()) : nullptr);
+    ERR_clear_error();
+    OPENSSL_cleanse(passphrase.data(), passphrase.size());
+    if (!key) return InvalidArgument("the passphrase is not that of this key");
+    return key;
+  }
   KeyPtr key(ReadPem<PEM_read_bio_PrivateKey>(pem));
   if (!key) return Corrupt("not a private key in PEM form without a password");
   return key;
@@ -84,6 +95,22 @@ StatusOr<std::string> ToPem(const EVP_PKEY& key) {
   return WritePem([&](BIO* bio) {
     return PEM_write_bio_PKCS8PrivateKey(bio, &key, nullptr, nullptr, 0, nullptr, nullptr);
   });
+}
+
+StatusOr<std::string> ToEncryptedPem(const EVP_PKEY& key, std::string_view passphrase) {
+  constexpr std::uint64_t kCost = 1 << 14, kBlock = 8, kParallel = 1;  // 16 MiB
+  const std::unique_ptr<PKCS8_PRIV_KEY_INFO, FreedBy<PKCS8_PRIV_KEY_INFO_free>> plain(EVP_PKEY2PKCS8(&key));
+  X509_ALGOR* const how =
+      PKCS5_pbe2_set_scrypt(EVP_aes_256_cbc(), nullptr, 0, nullptr, kCost, kBlock, kParallel);
+  const std::unique_ptr<X509_SIG, FreedBy<X509_SIG_free>> sealed(
+      plain && how != nullptr
+          ? PKCS8_set0_pbe(passphrase.data(), static_cast<int>(passphrase.size()), plain.get(), how)
+          : nullptr);
+  if (!sealed) {
+    X509_ALGOR_free(how);
+    return OpenSslError("cannot encrypt a key");
+  }
+  return WritePem([&](BIO* bio) { return PEM_write_bio_PKCS8(bio, sealed.get()); });
 }
 
 StatusOr<std::string> ToPem(const X509_CRL& crl) {

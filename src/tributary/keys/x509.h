@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "tributary/base/status.h"
+#include "tributary/keys/passphrase.h"
 
 // OpenSSL's objects with owners, what is read from them, and what an authority signs. For the sources of keys/ alone: headers that others
 // include speak of PEM text. Every function leaves OpenSSL's queue of errors empty, so that nobody else in the
@@ -35,14 +36,16 @@ using KeyPtr = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
 // What OpenSSL has to say about the failure just met: "`doing`: its reason". Empties its queue.
 Status OpenSslError(std::string_view doing);
 
-// From PEM. There must be exactly one certificate; text around it is passed over. A key with a password is refused,
-// not asked about. kCorrupt for anything else.
+// From PEM. There must be exactly one certificate; text around it is passed over. kCorrupt for anything else.
 StatusOr<CertificatePtr> ParseCertificate(std::string_view pem);
-StatusOr<KeyPtr> ParseKey(std::string_view pem);
+// A key that is encrypted is decrypted with what `ask` says; without `ask` it is refused.
+StatusOr<KeyPtr> ParseKey(std::string_view pem, const Passphrase& ask = {});
 StatusOr<CrlPtr> ParseCrl(std::string_view pem);
 
 StatusOr<std::string> ToPem(const X509& certificate);
 StatusOr<std::string> ToPem(const EVP_PKEY& key);
+// The same encrypted: PKCS #8 with AES-256, whose key is made from the passphrase by scrypt.
+StatusOr<std::string> ToEncryptedPem(const EVP_PKEY& key, std::string_view passphrase);
 StatusOr<std::string> ToPem(const X509_CRL& crl);
 
 // The party a certificate is made out to: its one alternative name must be a host of ours.
