@@ -73,6 +73,23 @@ expect_error 'cannot be a topic' stream inspect --from "$broker" --topic 'view-#
 expect_error "unknown setting of an MQTT broker 'usernam'; did you mean 'username'" stream publish --to "$broker" --rates 5 \
   --broker-setting usernam=me
 
+# Secrets come from files that nobody else can read, and are never repeated.
+for secret in '--to mqtt://me:hunter2@127.0.0.1' "--to $broker --broker-setting password=hunter2"; do
+  expect_error 'password=@FILE' stream publish $secret --rates 5
+  "$TRIBUTARY" stream publish $secret --rates 5 2>&1 | grep -q hunter2 && fail "the password is repeated: $secret"
+done
+expect_error 'password=@FILE' device --join 127.0.0.1 --insecure --name pi-1 --stream mqtt://me:hunter2@127.0.0.1/topic
+echo hunter2 >password.txt
+chmod 644 password.txt
+expect_error 'password.txt is a secret.*chmod 600' stream publish --to "$broker" --rates 5 --broker-setting password=@password.txt
+chmod 600 password.txt
+expect_output 'secret-0' stream publish --to "$broker" --topic-prefix secret- --rates 1000 --samples 10 --quiet \
+  --broker-setting username=me --broker-setting password=@password.txt
+for command in "stream publish --to mqtt://192.0.2.1 --rates 5" "stream inspect --from mqtt://192.0.2.1 --topic t" \
+    "device --join 127.0.0.1 --insecure --name pi-1 --stream mqtt://192.0.2.1/t"; do
+  expect_error 'mqtt://192.0.2.1:1883 is not on this machine.*cafile=FILE.*insecure=yes' $command
+done
+
 # Recordings are sent as they were made, each source to a topic of its own.
 for person in ann bob cat; do
   mkdir -p people/$person
