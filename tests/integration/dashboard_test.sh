@@ -48,7 +48,7 @@ expect_error 'short.txt holds no token; allowed: 16 to 128 letters' run smoke --
 # There is a token, without which nothing is told, for other users of this machine too. It is in no log.
 answer() { curl -s -o /dev/null -w '%{http_code}' --max-time 10 "$@" || true; }
 for listen in 0.0.0.0:0 127.0.0.1:0; do
-  rm -rf open
+  rm -rf open open.log
   start open "$TRIBUTARY" run distreal --out open --dashboard $listen --dashboard-token token.txt
   await_page open
   [[ $page =~ ^http://(localhost|127.0.0.1):([0-9]+)/\? ]] || fail "no address in $page"
@@ -59,7 +59,7 @@ for listen in 0.0.0.0:0 127.0.0.1:0; do
   says open $token && fail "the token is in the log"
   end open INT
 done
-rm -rf open
+rm -rf open open.log
 start open "$TRIBUTARY" run distreal --out open --dashboard
 await open '^its token is shown on a terminal only'
 page=$(sed -n 's/^dashboard at //p' open.log)

@@ -62,11 +62,11 @@ if command -v openssl >/dev/null; then
 fi
 
 # The list ends: after 90 days, or when it was said.
-ends() { openssl crl -in keys/revoked.pem -noout -nextupdate | sed 's/nextUpdate=//' | xargs -0 date +%s -d; }
+days_left() { echo $((($(openssl crl -in keys/revoked.pem -noout -nextupdate | sed 's/nextUpdate=//' | xargs -0 date +%s -d) - $(date +%s) + 43200) / 86400)); }
 if command -v openssl >/dev/null; then
-  [ $((($(ends) - $(date +%s)) / 86400)) -eq 89 ] || fail "the list is not valid for 90 days"
+  [ "$(days_left)" -eq 90 ] || fail "the list is not valid for 90 days"
   expect_output 'keys/revoked.pem is valid until' keys renew-list --list-days 7
-  [ $((($(ends) - $(date +%s)) / 86400)) -eq 6 ] || fail "the list is not valid for 7 days"
+  [ "$(days_left)" -eq 7 ] || fail "the list is not valid for 7 days"
 fi
 expect_error 'a revocation list cannot be valid for 0 days; allowed: 1 to 36500' keys renew-list --list-days 0
 
