@@ -18,12 +18,21 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
+# For all targets, generated sources too. tests/integration/hardening_test.sh reads the result.
+include(CheckPIESupported)
+check_pie_supported()
+add_compile_options(-fstack-protector-strong
+    # No path of the building machine in the program.
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(NOT TRIBUTARY_SANITIZE)  # Sanitizers check the same calls. Without optimisation it is a warning.
+  add_compile_options("$<$<CONFIG:Release>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
+endif()
+add_link_options(-Wl,-z,relro,-z,now)
+
 add_library(tributary_settings INTERFACE)
 target_include_directories(tributary_settings INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(tributary_settings INTERFACE -Wall -Wextra -Wpedantic -Wconversion
     -Wno-missing-field-initializers  # Conv{.out_channels = 8} means the defaults for the rest.
-    # No path of the building machine in the program.
-    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
     # The same bits on every processor: no fused multiply-add unless a file asks for it.
     -ffp-contract=off)
 if(TRIBUTARY_WERROR)

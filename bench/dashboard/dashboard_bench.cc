@@ -48,6 +48,8 @@ double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+constexpr char kToken[] = "0123456789abcdef0123456789abcdef";
+
 // Reads the event stream until it ends.
 std::uint64_t FollowRun(int port) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -57,7 +59,8 @@ std::uint64_t FollowRun(int port) {
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   std::uint64_t bytes = 0;
   if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) {
-    const std::string request = "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    const std::string request =
+        std::string("GET /api/events?token=") + kToken + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
     (void)::send(socket, request.data(), request.size(), MSG_NOSIGNAL);
     std::vector<char> buffer(1 << 16);
     for (ssize_t count = 0; (count = ::recv(socket, buffer.data(), buffer.size(), 0)) > 0;)
@@ -86,7 +89,7 @@ Cost Run(const std::string& program, std::vector<std::string> arguments, const s
          bool shown) {
   arguments.insert(arguments.end(), {"--quiet", "--out", (folder / "run").string(), "--store",
                                      (folder / "runs.sqlite").string()});
-  if (shown) arguments.push_back("--dashboard");
+  if (shown) arguments.insert(arguments.end(), {"--dashboard", "--dashboard-token", folder / "token"});
   std::vector<char*> words = {const_cast<char*>(program.c_str()), const_cast<char*>("run")};
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
@@ -188,6 +191,8 @@ int main(int argc, char** argv) {
   const int pairs = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
   std::string name = (std::filesystem::temp_directory_path() / "dashboard_bench.XXXXXX").string();
   const std::filesystem::path folder = ::mkdtemp(name.data());
+  std::ofstream(folder / "token") << tributary::kToken << "\n";
+  std::filesystem::permissions(folder / "token", std::filesystem::perms(0600));
   const auto set = [](std::initializer_list<const char*> keys) {
     std::vector<std::string> arguments = {"smoke"};
     for (const char* key : keys) arguments.insert(arguments.end(), {"--set", key});

@@ -6,14 +6,16 @@
 [ -x /usr/bin/chromium ] || skip "dashboard (there is no Chromium; scripts/setup browser)"
 export SCREENSHOTS=${SCREENSHOTS:-$SOURCE/web/screenshots}
 in_browser() { (cd "$SOURCE/web" && node --test "tests/$1.test.mjs") >browser.log 2>&1 || fail "in the browser: $(grep -vE '^# (pass|cancelled|skipped|todo)' browser.log | tail -n 60)"; }
-# await_page NAME: sets $page.
+# await_page NAME: sets $page, with the token of token.txt.
+token=0123456789abcdef0123456789abcdef
+(umask 077 && echo $token >token.txt)
 await_page() {
-  await "$1" '^dashboard at http'
-  page=$(sed -n 's/^dashboard at //p' "$1.log" | tail -n 1)
+  await "$1" '^its token is'
+  page=$(sed -n 's/^dashboard at //p' "$1.log" | tail -n 1)?token=$token
 }
 
 # A simulated run: the page loads, moves, fits a phone, and its report has the numbers that the page ended with.
-start run "$TRIBUTARY" run distreal --out run --dashboard --set experiment.rounds=60 --set data.train-limit=2400 --set data.test-limit=200
+start run "$TRIBUTARY" run distreal --out run --dashboard --dashboard-token token.txt --set experiment.rounds=60 --set data.train-limit=2400 --set data.test-limit=200
 await_page run
 TRIBUTARY_URL=$page REPORT=$work/run/report.html in_browser live
 expect_end 0 run
@@ -37,23 +39,49 @@ expect_error "there is no run in nowhere: it has no events.jsonl; and " report n
 expect_error "'here' is not an address; allowed: HOST:PORT" run smoke --dashboard here --out none
 [ ! -e none ] || fail "a run began without its dashboard"
 
-# Where others can reach it there is a token, without which nothing is told.
-start open "$TRIBUTARY" run distreal --out open --dashboard 0.0.0.0:0
-await_page open
-[[ $page =~ ^http://localhost:([0-9]+)/\?token=([0-9a-f]{32})$ ]] || fail "no token in $page"
+expect_error '--dashboard' run smoke --dashboard-token token.txt --out none
+echo short >short.txt
+expect_error 'short.txt is a secret' run smoke --dashboard --dashboard-token short.txt --out none
+chmod 600 short.txt
+expect_error 'short.txt holds no token; allowed: 16 to 128 letters' run smoke --dashboard --dashboard-token short.txt --out none
+
+# There is a token, without which nothing is told, for other users of this machine too. It is in no log.
 answer() { curl -s -o /dev/null -w '%{http_code}' --max-time 10 "$@" || true; }
-address=http://127.0.0.1:${BASH_REMATCH[1]} token=${BASH_REMATCH[2]}
-[ "$(answer "$address/api/board")" = 401 ] || fail "the board is told without the token"
-[ "$(answer "$address/api/board?token=$token")" = 200 ] || fail "the token is refused"
-[ "$(answer --path-as-is "$address/../../etc/passwd?token=$token")" = 404 ] || fail "there is something at a path that is not"
+for listen in 0.0.0.0:0 127.0.0.1:0; do
+  rm -rf open open.log
+  start open "$TRIBUTARY" run distreal --out open --dashboard $listen --dashboard-token token.txt
+  await_page open
+  [[ $page =~ ^http://(localhost|127.0.0.1):([0-9]+)/\? ]] || fail "no address in $page"
+  address=http://127.0.0.1:${BASH_REMATCH[2]}
+  [ "$(answer "$address/api/board")" = 401 ] || fail "the board is told without the token"
+  [ "$(answer "$address/api/board?token=$token")" = 200 ] || fail "the token is refused"
+  [ "$(answer --path-as-is "$address/../../etc/passwd?token=$token")" = 404 ] || fail "there is something at a path that is not"
+  says open $token && fail "the token is in the log"
+  end open INT
+done
+rm -rf open open.log
+start open "$TRIBUTARY" run distreal --out open --dashboard
+await open '^its token is shown on a terminal only'
+page=$(sed -n 's/^dashboard at //p' open.log)
+[ "$(answer "${page}api/board")" = 401 ] || fail "the board is told without a token"
+[ "$(answer -H 'Host: evil.example.org' "$page")" = 421 ] || fail "a page for another host is answered"
+grep -q 'token=[0-9a-f]' open.log && fail "the token is in the log"
 end open INT
+# On a terminal the link has it.
+if command -v script >/dev/null; then
+  start shown script -qec "'$TRIBUTARY' run distreal --out shown --dashboard" /dev/null
+  await shown '^dashboard at http://127.0.0.1:[0-9]+/\?token=[0-9a-f]{32}'
+  page=$(sed -n 's/^dashboard at \([^[:space:]]*\).*/\1/p' shown.log | head -n 1)
+  [ "$(answer "${page/\?/api/board?}")" = 200 ] || fail "the printed link is refused"
+  end shown TERM
+fi
 
 # A real fleet.
 devices=(pi-1 pi-2 pi-3)
 make_keys "${devices[@]}"
 write_experiment federated 100000
 sed -i 's/^count = 4/count = 3/; s/^quorum = .*/quorum = 1/; s/^local-steps = .*/local-steps = 6/' tiny.toml
-start_coordinator coordinator ./tiny.toml --out real --dashboard --grace 1s
+start_coordinator coordinator ./tiny.toml --out real --dashboard --dashboard-token token.txt --grace 1s
 await_page coordinator
 await_port coordinator
 for name in "${devices[@]}"; do start_device $name; done

@@ -63,6 +63,9 @@ cp simulated/facts.json before.json
 expect_error 'the run in simulated is simulated, and a coordinator cannot resume it' coordinator --resume simulated --keys keys
 cmp simulated/events.jsonl before.jsonl && cmp simulated/facts.json before.json || fail "a refused --resume has changed the run"
 
+cp keys/revoked.pem first.pem
+"$TRIBUTARY" keys renew-list >/dev/null
+
 # A run of two devices with data of their own, the second of which has to be told.
 start_coordinator coordinator ./tiny.toml --out run --wait-for 2
 await_port coordinator
@@ -91,3 +94,9 @@ expect_end 0 pi-1
 expect_end 0 pi-2
 expect_log run 3
 expect_all_applied run 3 2
+
+# What only the run's owner may read, whatever the umask; and a revocation list that is older than one accepted before.
+[ -z "$(find run -perm /077 ! -name report.html)" ] || fail "others can read $(find run -perm /077 ! -name report.html | head -n 3)"
+cp first.pem keys/revoked.pem
+expect_error 'keys/revoked.pem is an older revocation list \(number 1\) than the newest one accepted here \(number 2\)' \
+  coordinator --resume run --keys keys --listen 127.0.0.1:0

@@ -61,6 +61,58 @@ if command -v openssl >/dev/null; then
   grep -q "$(cat serial.txt)" keys/issued.txt || fail "issued.txt does not have pi-4's serial number"
 fi
 
+# The list ends: after 90 days, or when it was said.
+days_left() { echo $((($(openssl crl -in keys/revoked.pem -noout -nextupdate | sed 's/nextUpdate=//' | xargs -0 date +%s -d) - $(date +%s) + 43200) / 86400)); }
+if command -v openssl >/dev/null; then
+  [ "$(days_left)" -eq 90 ] || fail "the list is not valid for 90 days"
+  expect_output 'keys/revoked.pem is valid until' keys renew-list --list-days 7
+  [ "$(days_left)" -eq 7 ] || fail "the list is not valid for 7 days"
+fi
+expect_error 'a revocation list cannot be valid for 0 days; allowed: 1 to 36500' keys renew-list --list-days 0
+
+# A key that is made where it is used. OpenSSL's requests are taken, too.
+expect_output "onboard/key.pem is the key of 'pi-7'; it stays on this machine" keys request pi-7 --out onboard
+[ "$(stat -c %a onboard onboard/key.pem | tr '\n' ' ')" = '700 600 ' ] || fail "onboard: $(ls -la onboard)"
+expect_output "keys/devices/pi-7 holds the certificate of 'pi-7', valid until" keys sign onboard/request.csr
+[ ! -e keys/devices/pi-7/key.pem ] || fail "the authority has the key of pi-7"
+expect_error "'pi-7' has a certificate that is valid until .*--renew" keys sign onboard/request.csr
+expect_error 'onboard exists' keys request pi-7 --out onboard
+expect_error 'keys/ca.pem: not a certificate request' keys sign keys/ca.pem
+if command -v openssl >/dev/null; then
+  openssl req -in onboard/request.csr -verify -noout >text.txt 2>&1 && grep -qi 'verif.* OK' text.txt ||
+    fail "OpenSSL does not accept the request: $(cat text.txt)"
+  openssl verify -CAfile keys/ca.pem keys/devices/pi-7/cert.pem >/dev/null || fail "the certificate of pi-7"
+  cmp -s <(openssl pkey -in onboard/key.pem -pubout) <(openssl x509 -in keys/devices/pi-7/cert.pem -noout -pubkey) ||
+    fail "the certificate of pi-7 is of another key"
+  openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout own.pem -subj /CN=pi-8 -out own.csr 2>/dev/null
+  expect_output "holds the certificate of 'pi-8'" keys sign own.csr
+  openssl req -new -newkey rsa:2048 -nodes -keyout own.pem -subj /CN=pi-9 -out rsa.csr 2>/dev/null
+  expect_error 'rsa.csr: the key of the certificate request is not ECDSA P-256' keys sign rsa.csr
+fi
+
+# A key of the authority that takes a passphrase.
+(umask 077 && echo 'correct horse battery' >passphrase.txt && echo 'wrong horse battery' >wrong.txt)
+expect_output 'the authority of a new fleet is in sealed' keys init --dir sealed --encrypt --passphrase-file passphrase.txt
+grep -q 'BEGIN ENCRYPTED PRIVATE KEY' sealed/ca.key || fail "ca.key is not encrypted"
+expect_error 'sealed/ca.key: the passphrase is not that of this key' keys device pi-1 --dir sealed --passphrase-file wrong.txt
+expect_output 'holds the key and certificate' keys device pi-1 --dir sealed --passphrase-file passphrase.txt
+expect_output 'is revoked' keys revoke pi-1 --dir sealed --passphrase-file passphrase.txt
+expect_output 'is valid until' keys renew-list --dir sealed --passphrase-file passphrase.txt
+chmod 644 passphrase.txt
+expect_error 'passphrase.txt is a secret.*chmod 600' keys device pi-2 --dir sealed --passphrase-file passphrase.txt
+expect_error '--encrypt' keys init --dir open --passphrase-file wrong.txt
+if command -v openssl >/dev/null; then
+  openssl pkey -in sealed/ca.key -passin file:passphrase.txt -pubout 2>/dev/null | cmp -s - <(openssl x509 -in sealed/ca.pem -noout -pubkey) ||
+    fail "OpenSSL does not read the encrypted key"
+fi
+if command -v script >/dev/null; then
+  typed() { (sleep 1; printf '%s\n' "$1") | timeout 20 script -qec "'$TRIBUTARY' keys device pi-3 --dir sealed" /dev/null >typed.txt 2>&1; }
+  typed 'correct horse battery' || fail "typed at the terminal: $(cat typed.txt)"
+  grep -q 'Passphrase of sealed/ca.key:' typed.txt || fail "not asked for: $(cat typed.txt)"
+  grep -q 'horse' typed.txt && fail "the passphrase is shown"
+  [ -e sealed/devices/pi-3/cert.pem ] || fail "no certificate after the passphrase was typed"
+fi
+
 # Mistakes. None changes anything.
 tar cf before.tar --sort=name keys
 expect_error 'keys holds an authority already' keys init

@@ -73,6 +73,53 @@ expect_error 'cannot be a topic' stream inspect --from "$broker" --topic 'view-#
 expect_error "unknown setting of an MQTT broker 'usernam'; did you mean 'username'" stream publish --to "$broker" --rates 5 \
   --broker-setting usernam=me
 
+# Secrets come from files that nobody else can read, and are never repeated.
+for secret in '--to mqtt://me:hunter2@127.0.0.1' "--to $broker --broker-setting password=hunter2"; do
+  expect_error 'password=@FILE' stream publish $secret --rates 5
+  "$TRIBUTARY" stream publish $secret --rates 5 2>&1 | grep -q hunter2 && fail "the password is repeated: $secret"
+done
+expect_error 'password=@FILE' device --join 127.0.0.1 --insecure --name pi-1 --stream mqtt://me:hunter2@127.0.0.1/topic
+echo hunter2 >password.txt
+chmod 644 password.txt
+expect_error 'password.txt is a secret.*chmod 600' stream publish --to "$broker" --rates 5 --broker-setting password=@password.txt
+chmod 600 password.txt
+expect_output 'secret-0' stream publish --to "$broker" --topic-prefix secret- --rates 1000 --samples 10 --quiet \
+  --broker-setting username=me --broker-setting password=@password.txt
+for command in "stream publish --to mqtt://192.0.2.1 --rates 5" "stream inspect --from mqtt://192.0.2.1 --topic t" \
+    "device --join 127.0.0.1 --insecure --name pi-1 --stream mqtt://192.0.2.1/t"; do
+  expect_error 'mqtt://192.0.2.1:1883 is not on this machine.*cafile=FILE.*insecure=yes' $command
+done
+
+# A broker that wants TLS with a client's certificate.
+if command -v openssl >/dev/null; then
+  certificate() { # NAME: a key and a certificate that signs itself
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1.key" -out "$1.pem" -days 2 -subj "/CN=$1" \
+      -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+  }
+  certificate server
+  certificate client
+  tls_port=$((mqtt_port + 1))
+  while listens $tls_port; do tls_port=$((tls_port + 1)); done
+  cat >tls.conf <<END
+listener $tls_port 127.0.0.1
+cafile $PWD/client.pem
+certfile $PWD/server.pem
+keyfile $PWD/server.key
+require_certificate true
+allow_anonymous true
+user root
+END
+  start tls mosquitto -c tls.conf
+  within $patience "the broker" listens $tls_port
+  publish_tls() { "$TRIBUTARY" stream publish --to mqtt://127.0.0.1:$tls_port --rates 1000 --samples 5 --quiet --broker-setting cafile="$1" "${@:2}" >tls.txt 2>&1; }
+  publish_tls server.pem --broker-setting certfile=client.pem --broker-setting keyfile=client.key || fail "TLS: $(cat tls.txt)"
+  publish_tls server.pem && fail "the broker takes no certificate for one"
+  publish_tls client.pem --broker-setting certfile=client.pem --broker-setting keyfile=client.key && fail "an unknown broker is trusted"
+  publish_tls none.pem && fail "a file that is not there is taken"
+  grep -q "does not take cafile=none.pem" tls.txt || fail "not said: $(cat tls.txt)"
+  end tls TERM
+fi
+
 # Recordings are sent as they were made, each source to a topic of its own.
 for person in ann bob cat; do
   mkdir -p people/$person

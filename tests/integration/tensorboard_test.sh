@@ -17,13 +17,14 @@ check metrics streams.prom streams
 check run boards/kept kept
 # As a server would collect it, from a run that goes on.
 : >served.log
-"$TRIBUTARY" run smoke --quiet --out served --dashboard --set experiment.rounds=100000 >served.log 2>&1 &
+(umask 077 && echo 0123456789abcdef >token.txt)
+"$TRIBUTARY" run smoke --quiet --out served --dashboard --dashboard-token token.txt --set experiment.rounds=100000 >served.log 2>&1 &
 run=$!
 for i in $(seq 600); do if grep -qE '^dashboard at|built without' served.log; then break; fi; sleep 0.1; done
 if grep -q 'built without' served.log; then
   [ "${CI:-}" != true ] || fail "nothing may be skipped in CI: $(cat served.log)"
 else
-  check served "$(sed -n 's/^dashboard at //p' served.log)" 4
+  check served "$(sed -n 's/^dashboard at //p' served.log)" 4 token.txt
   kill -INT $run
   wait $run || fail "the run that was scraped: $(cat served.log)"
 fi

@@ -3,7 +3,7 @@
 run FOLDER RUN        the scalars of an event file against a run's rounds.csv, experiment.toml and events.jsonl
 train FOLDER JSON     those of `tributary train --json`
 metrics FILE RUN      metrics against a run's rounds.csv and summary.json
-served URL DEVICES    the metrics that the dashboard of a run that goes on serves
+served URL DEVICES TOKEN-FILE    the metrics that the dashboard of a run that goes on serves
 """
 import csv
 import json
@@ -142,9 +142,12 @@ def samples_of(text):
 
 
 # Twice from a run that goes on: counters never go back, and what is said is of that run.
-def check_served(url, devices):
+def check_served(url, devices, token_file):
+    with open(token_file) as file:
+        headers = {"Authorization": "Bearer " + file.read().strip()}
+
     def scrape():
-        with urllib.request.urlopen(url + "metrics", timeout=10) as answer:
+        with urllib.request.urlopen(urllib.request.Request(url + "metrics", headers=headers), timeout=10) as answer:
             assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8", answer.headers
             return samples_of(answer.read().decode("utf-8"))
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tributary/base/clock.h"
+#include "tributary/base/loopback.h"
 #include "tributary/base/names.h"
 #include "tributary/base/status.h"
 #include "tributary/base/text_table.h"
@@ -28,6 +29,14 @@ TEST(Status, TravelsThroughTheMacros) {
 }
 
 TEST(StatusDeathTest, ValueOfAFailureIsABug) { EXPECT_DEATH((void)Half(1).value(), "internal error"); }
+
+TEST(IsLoopback, KnowsNamesAndAddressesButNotNamesThatBeginLikeThem) {
+  for (const char* host : {"localhost", "::1", "127.0.0.1", "127.1.2.3"})
+    EXPECT_TRUE(IsLoopback(host)) << host;
+  for (const char* host :
+       {"", "0.0.0.0", "::", "192.168.1.2", "127.0.0.1.example.org", "localhost.example.org"})
+    EXPECT_FALSE(IsLoopback(host)) << host;
+}
 
 TEST(VirtualClock, MovesOnlyForwardAndOnlyWhenTold) {
   VirtualClock clock;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 namespace tributary::inline base {
@@ -119,6 +120,29 @@ StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Byt
   }
 }
 
+StatusOr<std::string> ReadSecret(const std::filesystem::path& path) {
+  constexpr Bytes kLongest{1 << 20};
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return SystemError("cannot open", path, errno);
+  if ((info.st_mode & 077U) != 0) {
+    std::array<char, 8> mode{};
+    std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(info.st_mode & 07777U));
+    return InvalidArgument(path.string() +
+                           " is a secret, but others than its owner have access to it (mode " + mode.data() +
+                           "); restrict it with: chmod 600 " + path.string());
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLongest));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+StatusOr<std::string> ReadPassword(const std::filesystem::path& path) {
+  TRIBUTARY_ASSIGN_OR_RETURN(std::string text, ReadSecret(path));
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  if (!text.empty() && text.find_first_of(std::string_view("\n\0", 2)) == std::string::npos) return text;
+  return InvalidArgument(path.string() + " holds no password; write it into the file as its only line");
+}
+
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces) {
   return Replace(path, pieces, Access::kOrdinary);
 }
@@ -128,9 +152,23 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view t
   return Replace(path, pieces, Access::kOrdinary);
 }
 
+Status WritePrivateFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces) {
+  return Replace(path, pieces, Access::kOwnerOnly);
+}
+
 Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text) {
   const std::array<ByteSpan, 1> pieces = {std::as_bytes(std::span(text))};
   return Replace(path, pieces, Access::kOwnerOnly);
+}
+
+Status MakePrivateFolders(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return OkStatus();
+  if (path.has_parent_path()) TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolders(path.parent_path()));
+  if (::mkdir(path.c_str(), 0700) == 0) return OkStatus();
+  const int reason = errno == EEXIST ? ENOTDIR : errno;
+  return std::filesystem::is_directory(path, error) ? OkStatus()
+                                                    : SystemError("cannot make the folder", path, reason);
 }
 
 Status SyncFolder(const std::filesystem::path& folder) {

@@ -44,13 +44,22 @@ inline std::filesystem::path WithoutLastSlash(const std::filesystem::path& folde
 // Reads a whole file; fails if it is larger than `limit`. Errors name the path.
 StatusOr<std::vector<std::byte>> ReadFile(const std::filesystem::path& path, Bytes limit);
 
+// Reads the text of a file that holds a secret; fails if anybody but its owner has access to it.
+StatusOr<std::string> ReadSecret(const std::filesystem::path& path);
+// The same for a file with one line, a password. Returns it without the line's end.
+StatusOr<std::string> ReadPassword(const std::filesystem::path& path);
+
 // Atomically replaces `path` with the concatenated `pieces`: writes a temporary file beside it, syncs and
 // renames it. A failure (a full disk, say) leaves an existing file unchanged and no temporary file.
 Status WriteFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view text);
 
-// The same for a secret: the file has mode 0600 from the moment it is created.
+// The same for secrets, samples and weights: the file has mode 0600 from the moment it is created.
+Status WritePrivateFileAtomically(const std::filesystem::path& path, std::span<const ByteSpan> pieces);
 Status WritePrivateFileAtomically(const std::filesystem::path& path, std::string_view text);
+
+// Creates a folder and its missing parents with mode 0700. An existing folder keeps its mode.
+Status MakePrivateFolders(const std::filesystem::path& path);
 
 // Converts an errno to a Status with a message such as "cannot write runs/a: No space left on device".
 Status SystemError(std::string_view doing, const std::filesystem::path& path, int error);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstring>
@@ -9,9 +10,11 @@
 namespace tributary::inline base {
 
 StatusOr<FileLock> FileLock::Acquire(const std::filesystem::path& path) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (file.get() < 0)
     return InvalidArgument("cannot open the lock file " + path.string() + ": " + std::strerror(errno));
+  // Earlier versions created the file readable for all, which is enough to lock it.
+  (void)::fchmod(file.get(), 0600);
   int result = 0;
   do {
     result = ::flock(file.get(), LOCK_EX | LOCK_NB);

@@ -66,6 +66,38 @@ TEST_F(FileTest, ASecretIsItsOwnersAlone) {
   EXPECT_EQ(Text(path), "secret");
 }
 
+TEST_F(FileTest, APasswordIsTheOneLineOfAFileThatOnlyItsOwnerReads) {
+  const auto path = folder_ / "password";
+  for (const char* text : {"hunter2", "hunter2\n", "hunter2\r\n"}) {
+    ASSERT_TRUE(WritePrivateFileAtomically(path, text).ok());
+    EXPECT_EQ(ReadPassword(path).value(), "hunter2");
+  }
+  std::filesystem::permissions(path, std::filesystem::perms(0640));
+  EXPECT_NE(ReadPassword(path).status().message().find("(mode 0640); restrict it with: chmod 600"),
+            std::string::npos);
+  for (const char* text : {"", "\n", "two\nlines\n"}) {
+    ASSERT_TRUE(WritePrivateFileAtomically(path, text).ok());
+    EXPECT_EQ(ReadPassword(path).status().code(), StatusCode::kInvalidArgument) << text;
+  }
+  EXPECT_EQ(ReadPassword(folder_ / "none").status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(FileTest, PrivateFoldersAreTheirOwnersAloneAndOthersStayAsTheyAre) {
+  std::filesystem::permissions(folder_, std::filesystem::perms(0755));
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(MakePrivateFolders(folder_ / "a" / "b" / "").ok());
+  EXPECT_TRUE(MakePrivateFolders(folder_ / "a" / "b").ok());
+  ::umask(before);
+  const auto mode = [](const std::filesystem::path& path) {
+    return std::filesystem::status(path).permissions();
+  };
+  EXPECT_EQ(mode(folder_), std::filesystem::perms(0755));
+  EXPECT_EQ(mode(folder_ / "a"), std::filesystem::perms(0700));
+  EXPECT_EQ(mode(folder_ / "a" / "b"), std::filesystem::perms(0700));
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "file", "").ok());
+  EXPECT_EQ(MakePrivateFolders(folder_ / "file" / "c").code(), StatusCode::kNotFound);
+}
+
 TEST_F(FileTest, ATemporaryFileTellsWhatItWasToBecome) {
   // A process that dies in the middle of a write, because its file grows too large.
   const pid_t child = ::fork();

@@ -59,6 +59,8 @@ Status ReadStreamOptions(const Arguments& arguments, DeviceRuntimeOptions& optio
     TRIBUTARY_ASSIGN_OR_RETURN(options.stream, ParseStreamPlace(arguments.stream, options.extensions));
   }
   TRIBUTARY_ASSIGN_OR_RETURN(options.broker_settings, ParseBrokerSettings(arguments.broker_settings));
+  if (const auto* const topic = options.stream ? std::get_if<TopicPlace>(&*options.stream) : nullptr)
+    TRIBUTARY_RETURN_IF_ERROR(CheckBrokerSettings(topic->address, options.broker_settings));
   const auto read = [](const char* flag, const std::string& text, Bytes& bytes) -> Status {
     auto parsed = ParseQuantity(text, Unit::kBytes);
     if (!parsed.ok()) return std::move(parsed).status().WithContext(flag);
@@ -191,8 +193,10 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
   AddOption(command, "--stream WHERE", a.stream,
             "Train on samples as they arrive, from kafka://HOST[:PORT]/TOPIC or mqtt://HOST[:PORT]/TOPIC, or "
             "on the device's own at a rate, replay:25");
-  AddOption(command, "--broker-setting NAME=VALUE", a.broker_settings,
-            "Setting of the broker's library, e.g. security.protocol=ssl (Kafka), username=me (MQTT)")
+  AddOption(
+      command, "--broker-setting NAME=VALUE", a.broker_settings,
+      "Setting of the broker's library, e.g. security.protocol=ssl (Kafka), username=me, password=@FILE, "
+      "cafile=FILE (MQTT)")
       ->allow_extra_args(false);
   AddDefaulted(command, "--buffer-memory BYTES", a.buffer_memory,
                "Memory for waiting samples; further ones go to --state if the experiment keeps all samples");
@@ -247,7 +251,9 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
       "Examples:\n"
       "  tributary device --join coordinator.local --keys pi-1\n"
       "  tributary device --join coordinator.local --keys pi-1 --advertise pi-1.local:7071\n"
-      "  tributary device --join coordinator.local --keys pi-1 --stream mqtt://gateway.local/sensors/pi-1\n"
+      "  tributary device --join coordinator.local --keys pi-1 --stream mqtt://gateway.local/sensors/pi-1 "
+      "\\\n"
+      "    --broker-setting cafile=gateway.pem --broker-setting username=pi-1 --broker-setting password=@pw\n"
       "  tributary device --join 127.0.0.1 --insecure --name pi-1");
 }
 

@@ -1,5 +1,6 @@
 #include "tributary/cli/fleet_options.h"
 
+#include "tributary/base/loopback.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/experiment/quantity.h"
 
@@ -12,10 +13,6 @@ std::string HostOf(const std::string& address) {
   std::string host = address.substr(0, colon == std::string::npos ? address.size() : colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   return host;
-}
-
-bool IsLoopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
 }
 
 bool IsBundle(const std::filesystem::path& folder) { return std::filesystem::exists(folder / "cert.pem"); }

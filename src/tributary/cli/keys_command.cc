@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
 #include "tributary/cli/commands.h"
 #include "tributary/cli/shared_options.h"
@@ -16,19 +17,33 @@ using Json = nlohmann::ordered_json;
 struct KeysArguments {
   std::filesystem::path dir = "keys";
   std::string name;
+  std::filesystem::path out;      // of a request
+  std::filesystem::path request;  // to sign
   int days = 825;
   int authority_days = 3650;
+  int list_days = static_cast<int>(kListValidity.count());
   bool renew = false;
+  bool encrypt = false;
+  std::filesystem::path passphrase_file;
   bool json = false;
 
   std::string In(std::string_view file) const { return (dir / file).string(); }
+  // Reads the passphrase from the file, or without a file from the terminal.
+  Passphrase Ask(bool is_new = false) const {
+    return [*this, is_new]() -> StatusOr<std::string> {
+      if (!passphrase_file.empty()) return ReadPassword(passphrase_file);
+      return AskPassphrase((is_new ? "New passphrase of " : "Passphrase of ") + In("ca.key") + ": ", is_new);
+    };
+  }
 };
 
 Status Init(const KeysArguments& arguments) {
   TRIBUTARY_RETURN_IF_ERROR(
       InitAuthority(arguments.dir, {.now = std::time(nullptr),
                                     .authority_validity = std::chrono::days(arguments.authority_days),
-                                    .validity = std::chrono::days(arguments.days)}));
+                                    .validity = std::chrono::days(arguments.days),
+                                    .list_validity = std::chrono::days(arguments.list_days),
+                                    .passphrase = arguments.encrypt ? arguments.Ask(true) : Passphrase()}));
   if (arguments.json)
     return PrintJson({{"authority", arguments.In("ca.pem")},
                       {"revoked", arguments.In("revoked.pem")},
@@ -47,15 +62,60 @@ Status Init(const KeysArguments& arguments) {
   return OkStatus();
 }
 
-Status Device(const KeysArguments& arguments) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const auto bundle, IssueDevice(arguments.dir, arguments.name,
-                                                            {.now = std::time(nullptr),
-                                                             .validity = std::chrono::days(arguments.days),
-                                                             .renew = arguments.renew}));
+IssueOptions OptionsOf(const KeysArguments& arguments) {
+  return {.now = std::time(nullptr),
+          .validity = std::chrono::days(arguments.days),
+          .renew = arguments.renew,
+          .list_validity = std::chrono::days(arguments.list_days),
+          .passphrase = arguments.Ask()};
+}
+
+// Expiry of a party's newest certificate.
+StatusOr<std::string> EndOf(const KeysArguments& arguments, const std::string& name) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto issued, ListIssued(arguments.dir));
-  const auto made = std::find_if(issued.rbegin(), issued.rend(),
-                                 [&](const auto& one) { return one.name == arguments.name; });
-  const std::string until = made == issued.rend() ? "" : FormatUtc(made->not_after);
+  const auto made =
+      std::find_if(issued.rbegin(), issued.rend(), [&](const auto& one) { return one.name == name; });
+  return made == issued.rend() ? "" : FormatUtc(made->not_after);
+}
+
+Status Request(const KeysArguments& arguments) {
+  const std::filesystem::path folder =
+      arguments.out.empty() ? std::filesystem::path(arguments.name) : arguments.out;
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string fingerprint, RequestCertificate(folder, arguments.name));
+  const std::string request = (folder / "request.csr").string();
+  if (arguments.json)
+    return PrintJson({{"name", arguments.name}, {"request", request}, {"fingerprint", fingerprint}});
+  Say("{0}/key.pem is the key of '{1}'; it stays on this machine\nfingerprint {2}\n\n"
+      "next:\n"
+      "  copy {3} to the authority, and sign it there: tributary keys sign request.csr\n"
+      "  copy ca.pem and cert.pem from there into {0}\n",
+      folder.string(), arguments.name, fingerprint, request);
+  return OkStatus();
+}
+
+Status Sign(const KeysArguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const SignedRequest made,
+                             SignRequest(arguments.dir, arguments.request, OptionsOf(arguments)));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string until, EndOf(arguments, made.name));
+  if (arguments.json) {
+    return PrintJson({{"name", made.name},
+                      {"bundle", made.bundle.string()},
+                      {"not_after", until},
+                      {"fingerprint", made.fingerprint}});
+  }
+  Say("{0} holds the certificate of '{1}', valid until {2}\nfingerprint {3}\n\n"
+      "next:\n"
+      "  compare the fingerprint with the one that 'tributary keys request' printed; if they differ, run\n"
+      "  tributary keys revoke {1}\n"
+      "  copy the certificates to the key: scp {0}/*.pem {1}:{1}/\n",
+      made.bundle.string(), made.name, until, made.fingerprint);
+  return OkStatus();
+}
+
+Status Device(const KeysArguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto bundle,
+                             IssueDevice(arguments.dir, arguments.name, OptionsOf(arguments)));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string until, EndOf(arguments, arguments.name));
   if (arguments.json)
     return PrintJson({{"name", arguments.name}, {"bundle", bundle.string()}, {"not_after", until}});
   Say("{} holds the key and certificate of '{}', valid until {}\n\nnext:\n", bundle.c_str(), arguments.name,
@@ -75,13 +135,27 @@ Status Device(const KeysArguments& arguments) {
 }
 
 Status TakeBack(const KeysArguments& arguments) {
-  TRIBUTARY_RETURN_IF_ERROR(Revoke(arguments.dir, arguments.name, std::time(nullptr)));
+  TRIBUTARY_RETURN_IF_ERROR(Revoke(arguments.dir, arguments.name, std::time(nullptr),
+                                   std::chrono::days(arguments.list_days), arguments.Ask()));
   if (arguments.json) return PrintJson({{"name", arguments.name}, {"revoked", arguments.In("revoked.pem")}});
   Say("every certificate of '{}' is revoked\n\n"
       "next:\n"
       "  a coordinator that reads {} here refuses it from now on; copy the file to one that\n"
       "  runs elsewhere\n",
       arguments.name, arguments.In("revoked.pem"));
+  return OkStatus();
+}
+
+Status Renew(const KeysArguments& arguments) {
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      const std::time_t end,
+      RenewList(arguments.dir, std::time(nullptr), std::chrono::days(arguments.list_days), arguments.Ask()));
+  if (arguments.json)
+    return PrintJson({{"revoked", arguments.In("revoked.pem")}, {"not_after", FormatUtc(end)}});
+  Say("{0} is valid until {1}\n\n"
+      "next:\n"
+      "  copy {0} to the coordinator, unless that reads it here; a running one takes it over by itself\n",
+      arguments.In("revoked.pem"), FormatUtc(end));
   return OkStatus();
 }
 
@@ -114,6 +188,15 @@ void AddDays(CLI::App& command, int& days) {
   AddDefaulted(command, "--days", days, "Days until certificates expire");
 }
 
+void AddListDays(CLI::App& command, int& days) {
+  AddDefaulted(command, "--list-days", days, "Days until the revocation list expires");
+}
+
+CLI::Option* AddPassphraseFile(CLI::App& command, std::filesystem::path& file) {
+  return AddOption(command, "--passphrase-file FILE", file,
+                   "File (mode 0600) with the passphrase of ca.key; asked for at the terminal without it");
+}
+
 }  // namespace keys_command
 
 void AddKeysCommand(CLI::App& app, Action& action) {
@@ -125,24 +208,57 @@ void AddKeysCommand(CLI::App& app, Action& action) {
       "  tributary keys init                  an authority, and keys for coordinator and operator\n"
       "  tributary keys device pi-3           a folder to copy to the device\n"
       "  tributary keys device pi-3 --renew   a new one; the old one is revoked\n"
+      "  tributary keys request pi-3          on the device: a key that never leaves it\n"
+      "  tributary keys sign request.csr      its certificate\n"
       "  tributary keys revoke pi-3           also takes effect while the coordinator runs\n"
+      "  tributary keys renew-list            the revocation list is valid for another 90 days\n"
       "  tributary keys list");
   auto [init, made] = AddPart(*keys, action, Init, "init", "Create the authority of a new fleet");
   AddDays(init, made.days);
   AddDefaulted(init, "--authority-days", made.authority_days, "Days until the authority expires");
+  AddListDays(init, made.list_days);
+  CLI::Option* const encrypt = init.add_flag(
+      "--encrypt", made.encrypt, "Encrypt ca.key with a passphrase, which every change then requires");
+  AddPassphraseFile(init, made.passphrase_file)->needs(encrypt);
   init.footer("Example:\n  tributary keys init --dir ~/fleet-keys");
 
   auto [device, issued] = AddPart(*keys, action, Device, "device", "Create a device's key and certificate");
   AddOption(device, "name", issued.name, "The device's name: a-z, 0-9 and '-'")->required();
   AddDays(device, issued.days);
   device.add_flag("--renew", issued.renew, "Replace an existing key and revoke the old certificate");
+  AddListDays(device, issued.list_days);
+  AddPassphraseFile(device, issued.passphrase_file);
   device.footer(
       "Examples:\n  tributary keys device pi-3\n"
       "  tributary keys device coordinator --renew   for the coordinator's and the operator's, too");
 
+  auto [request, requested] =
+      AddCommand(*keys, action, Request, "request",
+                 "Create a key on its own machine, and the request for its certificate");
+  AddOption(request, "name", requested.name, "The device's name: a-z, 0-9 and '-'")->required();
+  AddOption(request, "--out DIR", requested.out, "Folder for key and request; by default the name");
+  AddJsonFlag(request, requested.json);
+  request.footer("Example:\n  tributary keys request pi-3");
+
+  auto [sign, signing] = AddPart(*keys, action, Sign, "sign", "Create the requested certificate");
+  AddOption(sign, "request", signing.request, "The file from 'tributary keys request'")->required();
+  AddDays(sign, signing.days);
+  sign.add_flag("--renew", signing.renew, "Replace an existing certificate and revoke the old one");
+  AddListDays(sign, signing.list_days);
+  AddPassphraseFile(sign, signing.passphrase_file);
+  sign.footer("Example:\n  tributary keys sign request.csr");
+
   auto [revoke, revoked] = AddPart(*keys, action, TakeBack, "revoke", "Revoke all certificates of a party");
   AddOption(revoke, "name", revoked.name, "Name of the party")->required();
+  AddListDays(revoke, revoked.list_days);
+  AddPassphraseFile(revoke, revoked.passphrase_file);
   revoke.footer("Example:\n  tributary keys revoke pi-3");
+
+  auto [renew, renewed] = AddPart(*keys, action, Renew, "renew-list",
+                                  "Sign the revocation list again: coordinators refuse an expired one");
+  AddListDays(renew, renewed.list_days);
+  AddPassphraseFile(renew, renewed.passphrase_file);
+  renew.footer("Example:\n  tributary keys renew-list");
 
   auto [list, listed] = AddPart(*keys, action, List, "list", "List all certificates");
   list.footer("Example:\n  tributary keys list --json");

@@ -1,8 +1,12 @@
 #include "tributary/cli/run_options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
+#include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
 #include "tributary/cli/shared_options.h"
 #include "tributary/dashboard/report.h"
@@ -101,21 +105,39 @@ namespace {
 constexpr char kHere[] = "127.0.0.1:0";
 
 // --dashboard, with or without an address.
-void AddDashboardOption(CLI::App& command, std::optional<std::string>& address) {
+void AddDashboardOption(CLI::App& command, std::optional<std::string>& address, std::string& token_file) {
   command
       .add_option_function<std::vector<std::string>>(
           "--dashboard",
           [&address](const std::vector<std::string>& given) {
             address = given.empty() || given.front().empty() ? kHere : given.front();
           },
-          "Show the run in a browser: at a free local port, or at HOST:PORT, with a token if not local")
+          "Show the run in a browser: at a free local port, or at HOST:PORT")
       ->type_name("[HOST:PORT]")
       ->expected(0, 1);
+  AddOption(command, "--dashboard-token FILE", token_file,
+            "File with the token that the dashboard asks for; a new token, shown on the terminal, without it")
+      ->needs("--dashboard");
 }
+
+#ifdef TRIBUTARY_DASHBOARD
+StatusOr<std::string> ReadToken(const std::string& file) {
+  constexpr std::size_t kShortest = 16, kLongest = 128;
+  TRIBUTARY_ASSIGN_OR_RETURN(std::string token, ReadPassword(file));
+  const bool fits = std::ranges::all_of(token, [](unsigned char letter) {
+    return std::isalnum(letter) != 0 || letter == '-' || letter == '_';
+  });
+  if (fits && token.size() >= kShortest && token.size() <= kLongest) return token;
+  return InvalidArgument(file +
+                         " holds no token; allowed: 16 to 128 letters, digits, '-' and '_', e.g. from"
+                         " 'openssl rand -hex 16'");
+}
+#endif
 
 }  // namespace
 
 StatusOr<std::unique_ptr<LivePage>> LivePage::Start(const std::optional<std::string>& address,
+                                                    const std::string& token_file,
                                                     std::function<std::string()> metrics, std::FILE* out) {
   std::unique_ptr<LivePage> page(new LivePage());
   if (!address) return page;
@@ -123,13 +145,25 @@ StatusOr<std::unique_ptr<LivePage>> LivePage::Start(const std::optional<std::str
   DashboardOptions wanted;
   wanted.address = *address;
   wanted.metrics = std::move(metrics);
-  if (!OnlyHere(wanted.address)) wanted.token = MakeToken();
+  wanted.token = MakeToken();
+  if (!token_file.empty()) {
+    TRIBUTARY_ASSIGN_OR_RETURN(wanted.token, ReadToken(token_file));
+  }
   wanted.states = [page = page.get()] { return page->States(); };
   TRIBUTARY_ASSIGN_OR_RETURN(page->server_, DashboardServer::Start(page->board_, std::move(wanted)));
-  Say(out, "dashboard at {}\n", page->server_->url());
+  const std::string& url = page->server_->url();
+  if (::isatty(::fileno(out)) == 1) {
+    Say(out, "dashboard at {}\n", url);
+  } else {
+    Say(out, "dashboard at {}\nits token is {}; open the address with ?token=TOKEN\n",
+        url.substr(0, url.find('?')),
+        token_file.empty() ? "shown on a terminal only: elsewhere, choose one with --dashboard-token FILE"
+                           : "in " + token_file);
+  }
   std::fflush(out);
   return page;
 #else
+  (void)token_file;
   (void)metrics;
   (void)out;
   return InvalidArgument(
@@ -242,7 +276,7 @@ void AddWatchOptions(CLI::App& command, WatchOptions& options) {
   AddTensorBoardOption(command, options.tensorboard);
   AddOption(command, "--metrics-file FILE.prom", options.metrics_file,
             "Write the run's metrics to this file, in Prometheus text format");
-  AddDashboardOption(command, options.dashboard);
+  AddDashboardOption(command, options.dashboard, options.dashboard_token);
   AddJsonFlag(command, options.json);
   command.add_flag("--quiet", options.quiet, "Print the result only");
 }
@@ -268,10 +302,10 @@ StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, 
     TRIBUTARY_ASSIGN_OR_RETURN(watchers->metrics_, MetricsFile::Create(options.metrics_file));
     sinks.push_back(watchers->metrics_.get());
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(
-      watchers->page_,
-      LivePage::Start(
-          options.dashboard, [served = &watchers->served_] { return served->Text(); }, watchers->out_));
+  TRIBUTARY_ASSIGN_OR_RETURN(watchers->page_,
+                             LivePage::Start(
+                                 options.dashboard, options.dashboard_token,
+                                 [served = &watchers->served_] { return served->Text(); }, watchers->out_));
   sinks.push_back(&watchers->page_->sink());
   if (options.dashboard) sinks.push_back(&watchers->served_);
   if (!options.no_store && (StoreSink::Available() || !options.store.empty())) {

@@ -53,8 +53,10 @@ void PrintDevices(const FinishedRun& result);
 // A run as a page: optionally served to browsers during the run, and written to its folder at the end.
 class LivePage {
  public:
-  // Prints the address. `metrics` is served to Prometheus.
+  // Prints the address; adds the token only on a terminal, because others may read logs. The token is read
+  // from `token_file`; without a file, it is new. `metrics` is served to Prometheus.
   static StatusOr<std::unique_ptr<LivePage>> Start(const std::optional<std::string>& address,
+                                                   const std::string& token_file,
                                                    std::function<std::string()> metrics, std::FILE* out);
   ~LivePage();
   EventSink& sink() { return board_; }
@@ -80,6 +82,7 @@ struct WatchOptions {
   std::string tensorboard;
   std::string metrics_file;
   std::optional<std::string> dashboard;  // address to serve at
+  std::string dashboard_token;           // file with the token; empty: a new token
   bool json = false;                     // standard output is for the JSON result
   bool quiet = false;                    // print the result only
 };

@@ -148,8 +148,8 @@ Status InspectStream(const InspectArguments& arguments) {
 
 void AddBrokerSettings(CLI::App& command, std::vector<std::string>& settings) {
   AddOption(command, "--broker-setting NAME=VALUE", settings,
-            "Setting of the broker's library, repeatable: Kafka's names (security.protocol=ssl); for "
-            "MQTT username, password, cafile");
+            "Setting of the broker's library, repeatable: Kafka's names (security.protocol=ssl); for MQTT "
+            "username, password, cafile, certfile, keyfile, insecure. A password is a file: password=@FILE");
 }
 
 void AddPublish(CLI::App& stream, Action& action) {
@@ -186,7 +186,7 @@ void AddPublish(CLI::App& stream, Action& action) {
       "Examples:\n"
       "  tributary stream publish --to kafka://localhost:9092 --rates 12,40,64,120\n"
       "  tributary stream publish --to kafka://localhost:9092 --data har --recorded 20\n"
-      "  tributary stream publish --to mqtt://pi.local --rates 30,30 --split shards --samples 5000 \\\n"
+      "  tributary stream publish --to mqtt://localhost --rates 30,30 --split shards --samples 5000 \\\n"
       "    --programme hold:1:1min,burst:4:2s:10s:1min,stop:20s,repeat");
 }
 

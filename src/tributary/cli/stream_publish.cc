@@ -6,6 +6,7 @@
 #include <numeric>
 #include <thread>
 
+#include "tributary/base/file.h"
 #include "tributary/base/text_table.h"
 #include "tributary/cli/interrupt.h"
 #include "tributary/cli/shared_options.h"
@@ -248,7 +249,17 @@ StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& tex
     if (equals == std::string::npos || equals == 0) {
       return InvalidArgument("--broker-setting '" + text + "' is not of the form NAME=VALUE");
     }
-    settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    std::string name = text.substr(0, equals), value = text.substr(equals + 1);
+    if (IsSecretSetting(name)) {
+      if (!value.starts_with('@')) {
+        return InvalidArgument(fmt::format(
+            "--broker-setting {0}=…: every user of this machine can read a secret on the command line; write "
+            "it into a file with mode 0600 and give {0}=@FILE",
+            name));
+      }
+      TRIBUTARY_ASSIGN_OR_RETURN(value, ReadPassword(value.substr(1)));
+    }
+    settings.emplace_back(std::move(name), std::move(value));
   }
   return settings;
 }

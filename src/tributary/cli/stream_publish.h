@@ -30,7 +30,8 @@ struct PublishArguments {
 };
 Status PublishStreams(const PublishArguments& arguments);
 
-// Parses NAME=VALUE.
+// Parses NAME=VALUE. The value of a secret must be @FILE, readable by its owner only: all users of a machine
+// can read its command lines.
 StatusOr<BrokerSettings> ParseBrokerSettings(const std::vector<std::string>& texts);
 
 }  // namespace tributary::inline cli

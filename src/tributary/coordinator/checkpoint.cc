@@ -370,10 +370,9 @@ Status CheckpointFile::CopyTo(std::span<const Target> targets) const {
 Status SaveCheckpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint,
                       std::span<const SafetensorsSource> arrays, std::size_t keep) {
   std::error_code error;
-  if (std::filesystem::create_directory(folder, error)) {
+  if (!std::filesystem::is_directory(folder, error)) {
+    TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolders(folder));
     TRIBUTARY_RETURN_IF_ERROR(SyncFolder(folder / ".."));
-  } else if (error) {
-    return IoError("cannot make the folder " + folder.string() + ": " + error.message());
   }
   TRIBUTARY_RETURN_IF_ERROR(
       WriteCheckpoint(folder / NameOfRound(checkpoint.progress.round), checkpoint, arrays));

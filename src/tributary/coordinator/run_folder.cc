@@ -25,6 +25,7 @@ constexpr const char* kEvents = "events.jsonl";
 constexpr const char* kRounds = "rounds.csv";
 constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kSummary = "summary.json";
+constexpr const char* kRevoked = "revoked.pem";
 constexpr const char* kLock = ".lock";
 constexpr Bytes kLargestExperiment{100'000'000};
 
@@ -41,8 +42,8 @@ bool IsUsed(const std::filesystem::path& path) {
 
 // Removes temporary files of killed processes.
 void RemoveLeftovers(const std::filesystem::path& path) {
-  constexpr std::array<std::string_view, 5> kWritten = {kExperiment, kRunMetadata, kRounds, kWeights,
-                                                        kSummary};
+  constexpr std::array<std::string_view, 6> kWritten = {kExperiment, kRunMetadata, kRounds,
+                                                        kWeights,    kSummary,     kRevoked};
   std::vector<std::filesystem::path> leftovers;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
@@ -184,14 +185,12 @@ StatusOr<RunFolder> RunFolder::Create(const std::filesystem::path& path, const E
   const Status used =
       InvalidArgument("the run folder " + path.string() + " exists already; name another with --out");
   if (IsUsed(path)) return used;
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return InvalidArgument("cannot make the run folder " + path.string() + ": " + error.message());
+  TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolders(path));
   TRIBUTARY_ASSIGN_OR_RETURN(FileLock lock, Lock(path));
   if (IsUsed(path)) return used;  // by a faster process that has finished
   RemoveLeftovers(path);
   RunFolder folder(path, FormatExperiment(experiment), std::move(lock));
-  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(path / kExperiment, folder.experiment_));
+  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(path / kExperiment, folder.experiment_));
   TRIBUTARY_ASSIGN_OR_RETURN(folder.events_, JsonLinesSink::Create(path / kEvents));
   return folder;
 }
@@ -223,22 +222,24 @@ StatusOr<ResumedRun> RunFolder::Resume(const std::filesystem::path& path, const 
 
 void RunFolder::Discard() && {
   std::error_code error;
-  for (const char* const name : {kEvents, kRunMetadata, kExperiment, kAuditLog, kLock})
+  for (const char* const name : {kEvents, kRunMetadata, kExperiment, kAuditLog, kRevoked, kLock})
     std::filesystem::remove(path_ / name, error);
   std::filesystem::remove(path_, error);  // fails if other files are left
 }
 
+std::filesystem::path RunFolder::newest_revocations() const { return path_ / kRevoked; }
+
 Status RunFolder::Describe(const RunMetadata& run_metadata) const {
-  return WriteFileAtomically(path_ / kRunMetadata, FormatRunMetadata(run_metadata));
+  return WritePrivateFileAtomically(path_ / kRunMetadata, FormatRunMetadata(run_metadata));
 }
 
 Status RunFolder::Finish(const Model& model, std::span<const float> parameters,
                          std::span<const float> statistics, const Metadata& metadata,
                          std::string_view summary) {
   TRIBUTARY_RETURN_IF_ERROR(events_->Close());
-  TRIBUTARY_RETURN_IF_ERROR(WriteFileAtomically(path_ / kRounds, rounds_.text()));
+  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(path_ / kRounds, rounds_.text()));
   TRIBUTARY_RETURN_IF_ERROR(SaveWeights(path_ / kWeights, model, parameters, statistics, metadata));
-  return WriteFileAtomically(path_ / kSummary, summary);
+  return WritePrivateFileAtomically(path_ / kSummary, summary);
 }
 
 Checkpointer::Checkpointer(RunFolder& folder, Members members, CheckpointerOptions options,

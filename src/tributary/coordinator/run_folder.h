@@ -47,7 +47,7 @@ struct ResumedRun;
 
 // The files of a run: experiment.toml (as run), facts.json, events.jsonl, with a Checkpointer checkpoints/,
 // and at the end rounds.csv, weights.safetensors and summary.json. Locked during this object's lifetime: a
-// second one for the same path is Unavailable.
+// second one for the same path is Unavailable. Folders have mode 0700 and files 0600.
 class RunFolder {
  public:
   // The folder must be empty or not exist; its parents are created.
@@ -76,6 +76,8 @@ class RunFolder {
   // The text of experiment.toml.
   const std::string& experiment() const { return experiment_; }
   std::filesystem::path checkpoints() const { return path_ / "checkpoints"; }
+  // File for the newest revocation list that a coordinator of this run has accepted.
+  std::filesystem::path newest_revocations() const;
 
   Status Finish(const Model& model, std::span<const float> parameters, std::span<const float> statistics,
                 const Metadata& metadata, std::string_view summary);

@@ -1,6 +1,7 @@
 #include "tributary/coordinator/run_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tributary/base/file.h"
@@ -61,6 +62,26 @@ TEST_F(RunFolderTest, GoesOnWithWhatBelongsToTheCheckpoint) {
   EXPECT_EQ(run->folder.events().bytes(), run->checkpoint.file->checkpoint().log_bytes);
   EXPECT_EQ(Text("events.jsonl").size(), run->folder.events().bytes());
   EXPECT_FALSE(std::filesystem::exists(path() / ".summary.json.AbCdEf"));
+}
+
+TEST_F(RunFolderTest, IsItsOwnersAlone) {
+  const mode_t before = ::umask(0);
+  LeaveARun();
+  auto run = RunFolder::Resume(path(), experiment_);
+  const Model model(BuildZooGraph({"cnn", Shape{1, 28, 28}, 10, Stem::kAuto}).value());
+  const std::vector<float> parameters(model.parameters.size), statistics(model.statistics.size);
+  const bool written = run.ok() && run->folder.Describe({}).ok() &&
+                       run->folder.Finish(model, parameters, statistics, {}, "{}").ok();
+  ::umask(before);
+  ASSERT_TRUE(written) << run.status();
+  EXPECT_EQ(std::filesystem::status(path()).permissions(), std::filesystem::perms(0700));
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path())) {
+    EXPECT_EQ(entry.status().permissions(), std::filesystem::perms(entry.is_directory() ? 0700 : 0600))
+        << entry;
+    ++files;
+  }
+  EXPECT_GE(files, 8);
 }
 
 TEST_F(RunFolderTest, RefusesASimulatedRunAndLeavesItAlone) {

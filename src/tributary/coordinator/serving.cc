@@ -96,6 +96,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
       .listen = options.listen,
       .credentials = options.credentials,
       .revoked = options.revoked,
+      .revoked_newest = run.folder.newest_revocations(),
       .wait_for = options.wait_for.value_or(static_cast<std::size_t>(TotalDevices(experiment.fleet))),
       .grace = options.grace,
       .incarnation = options.incarnation,

@@ -9,6 +9,7 @@
 #include <random>
 #include <thread>
 
+#include "tributary/base/loopback.h"
 #include "tributary/base/mutex.h"
 #include "tributary/dashboard/report.h"
 
@@ -48,8 +49,10 @@ StatusOr<Place> ReadPlace(const std::string& address) {
       "--dashboard '{}' is not an address; allowed: HOST:PORT, e.g. 127.0.0.1:8080 or :8080", address));
 }
 
-bool IsLoopback(const std::string& host) {
-  return host == "localhost" || host == "::1" || host.starts_with("127.");
+// The host in a Host header: "HOST[:PORT]" or "[HOST]:PORT".
+std::string_view HostOfHeader(std::string_view header) {
+  if (header.starts_with('[')) return header.substr(1, header.find(']') - 1);
+  return header.substr(0, header.find(':'));
 }
 
 // Constant time, independent of the first difference.
@@ -111,6 +114,7 @@ class BoundedQueue : public httplib::TaskQueue {
 struct DashboardServer::Parts {
   SharedBoard& board;
   DashboardOptions options;
+  const std::string host;  // to listen on
   std::string url;
   httplib::Server server;
   std::atomic<int> pages{0};
@@ -120,7 +124,8 @@ struct DashboardServer::Parts {
   TimePoint looked TRIBUTARY_GUARDED_BY(looking){-kLook};
   std::thread thread;
 
-  Parts(SharedBoard& shared, DashboardOptions wanted) : board(shared), options(std::move(wanted)) {}
+  Parts(SharedBoard& shared, DashboardOptions wanted, std::string listens_on)
+      : board(shared), options(std::move(wanted)), host(std::move(listens_on)) {}
 
   // Refreshes the device states, at most twice a second.
   void Look() {
@@ -131,6 +136,13 @@ struct DashboardServer::Parts {
       looked = clock->Now();
     }
     board.SetStates(options.states());
+  }
+
+  // Beyond loopback, the valid names of this machine are unknown; only the token protects the page.
+  bool IsForHere(const httplib::Request& request) const {
+    const std::string header = request.get_header_value("Host");
+    const std::string_view asked = HostOfHeader(header);
+    return !IsLoopback(host) || asked == host || IsLoopback(asked);
   }
 
   bool Knows(const httplib::Request& request) const {
@@ -197,6 +209,9 @@ struct DashboardServer::Parts {
         Refuse(response, 503, "too many concurrent requests\n");
       } else if (request.method != "GET" && request.method != "HEAD") {
         Refuse(response, 405, "only GET\n");
+      } else if (!IsForHere(request)) {
+        Refuse(response, 421,
+               "this run is shown at localhost only: open the address that the program printed\n");
       } else if (request.path == "/" || Knows(request)) {
         // The page itself contains no run data; it requests them with the token from its address.
         return httplib::Server::HandlerResponse::Unhandled;
@@ -244,7 +259,7 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
         fmt::format("--dashboard {} can be reached from other machines and needs a token", options.address));
   }
   const std::string address = options.address;
-  auto parts = std::make_unique<Parts>(board, std::move(options));
+  auto parts = std::make_unique<Parts>(board, std::move(options), place.host);
   parts->Route();
   int port = place.port;
   if (port == 0) {
@@ -279,11 +294,6 @@ DashboardServer::~DashboardServer() {
 }
 
 const std::string& DashboardServer::url() const { return parts_->url; }
-
-bool OnlyHere(const std::string& address) {
-  const auto place = ReadPlace(address);
-  return place.ok() && IsLoopback(place->host);
-}
 
 std::string MakeToken() {
   std::random_device chance;

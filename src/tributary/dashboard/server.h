@@ -20,6 +20,9 @@ struct DashboardOptions {
 
 // Serves a board to browsers (the page, the board and its changes) and metrics to Prometheus, on its own
 // threads. Requests are bounded in size, time and number, and no client can delay the run.
+//
+// At a loopback address, a request's Host must be a loopback name or address, or the host of `address`. This
+// prevents DNS rebinding: a foreign page whose name resolves to this machine gets nothing.
 class DashboardServer {
  public:
   static constexpr int kMostPages = 16;  // that follow concurrently
@@ -37,9 +40,6 @@ class DashboardServer {
   explicit DashboardServer(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
-
-// Whether the address is a loopback address. False if it is malformed.
-bool OnlyHere(const std::string& address);
 
 // 128 random bits in hexadecimal, from the system.
 std::string MakeToken();

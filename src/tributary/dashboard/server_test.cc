@@ -49,9 +49,10 @@ class Caller {
   const int socket_;
 };
 
-std::string Ask(const std::string& url, const std::string& path, const std::string& header = "") {
+std::string Ask(const std::string& url, const std::string& path, const std::string& header = "",
+                const std::string& host = "localhost") {
   Caller caller(url.substr(0, url.find("/?")));
-  caller.Say("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + header + "\r\n");
+  caller.Say("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" + header + "\r\n");
   return caller.Hear();
 }
 
@@ -93,7 +94,7 @@ TEST_F(DashboardServerTest, TellsWhatHappensAsItHappens) {
   board_.Write(Started(2));
   const auto server = Start({.states = [] { return std::vector<std::string>{"computing", "gone"}; }});
   Caller caller(server->url());
-  caller.Say("GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  caller.Say("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(caller.Hear("\n\n").find("event: board"), std::string::npos);
   PlayRound(board_, 1, 2, 1);
   EXPECT_NE(caller.Hear("\"round\":[1]").find("event: points"), std::string::npos);
@@ -104,7 +105,7 @@ TEST_F(DashboardServerTest, TellsHowItEndedBeforeItGoes) {
   board_.Write(Started(2));
   auto server = Start();
   Caller caller(server->url());
-  caller.Say("GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  caller.Say("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(caller.Hear("\n\n").find("event: board"), std::string::npos);
   board_.Write(At(3, RunFinished{1, RunEnd::kTarget, 0.75}));
   const auto start = std::chrono::steady_clock::now();
@@ -129,6 +130,22 @@ TEST_F(DashboardServerTest, AsksForTheToken) {
   EXPECT_NE(Ask(server->url(), "/api/board", "Authorization: Bearer 1\r\n").find("401"), std::string::npos);
 }
 
+TEST_F(DashboardServerTest, AnswersOnlyToTheNamesOfThisMachine) {
+  const auto here = Start();
+  for (const char* host : {"localhost", "localhost:8080", "127.0.0.1:1", "[::1]", "[::1]:8080"}) {
+    for (const char* path : {"/", "/api/board"})
+      EXPECT_NE(Ask(here->url(), path, "", host).find("200 OK"), std::string::npos) << host;
+  }
+  for (const char* host : {"", "x", "evil.example.org", "localhost.evil.example.org:80",
+                           "127.0.0.1.evil.example.org", "[", "[::2]"}) {
+    for (const char* path : {"/", "/api/board", "/api/events", "/metrics"})
+      EXPECT_NE(Ask(here->url(), path, "", host).find("421"), std::string::npos) << host;
+  }
+  const auto elsewhere = Start({.address = "0.0.0.0:0", .token = "0123456789abcdef"});
+  EXPECT_NE(Ask(elsewhere->url(), "/api/board?token=0123456789abcdef", "", "lab.example.org").find("200 OK"),
+            std::string::npos);
+}
+
 TEST_F(DashboardServerTest, HasNothingElse) {
   const auto server = Start();
   for (const char* path : {"/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/api/../../etc/passwd", "/api",
@@ -138,7 +155,7 @@ TEST_F(DashboardServerTest, HasNothingElse) {
     EXPECT_EQ(answer.find("root:"), std::string::npos);
   }
   Caller poster(server->url());
-  poster.Say("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi");
+  poster.Say("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi");
   EXPECT_NE(poster.Hear().find("405"), std::string::npos);
 }
 
@@ -160,7 +177,7 @@ TEST_F(DashboardServerTest, DoesNotLetSlowCallersHoldUpTheRun) {
   for (int i = 0; i < 100;
        ++i) {  // More than there are threads: half say nothing, half follow and read nothing.
     callers.push_back(std::make_unique<Caller>(server->url()));
-    callers.back()->Say(i % 2 == 0 ? "GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /api");
+    callers.back()->Say(i % 2 == 0 ? "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n" : "GET /api");
   }
   const auto play = [](SharedBoard& board) {
     const auto start = std::chrono::steady_clock::now();
@@ -178,7 +195,7 @@ TEST_F(DashboardServerTest, RefusesMoreFollowersThanItMayHave) {
   std::vector<std::unique_ptr<Caller>> callers;
   for (int i = 0; i < DashboardServer::kMostPages; ++i) {
     callers.push_back(std::make_unique<Caller>(server->url()));
-    callers.back()->Say("GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n");
+    callers.back()->Say("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
     ASSERT_NE(callers.back()->Hear("\n\n").find("200 OK"), std::string::npos) << i;
   }
   EXPECT_NE(Ask(server->url(), "/api/events").find("503"), std::string::npos);

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
+
+#include "tributary/base/loopback.h"
+#include "tributary/base/names.h"
 
 namespace tributary::inline data {
 namespace {
@@ -79,9 +83,51 @@ Status NotBuilt(BrokerKind kind) {
                                      kafka ? "Kafka" : "MQTT", kafka ? "TRIBUTARY_KAFKA" : "TRIBUTARY_MQTT"));
 }
 
+constexpr std::array kMqttSettings = {"username", "password", "cafile", "certfile", "keyfile", "insecure"};
+
+std::string ValueOf(const BrokerSettings& settings, std::string_view name) {
+  const auto found = std::ranges::find(settings, name, &BrokerSettings::value_type::first);
+  return found == settings.end() ? "" : found->second;
+}
+
 }  // namespace
 
+bool IsSecretSetting(std::string_view name) {
+  return name.ends_with("password") || name.find("secret") != name.npos || name == "ssl.key.pem" ||
+         name == "sasl.jaas.config" || name == "sasl.oauthbearer.config";
+}
+
+Status CheckBrokerSettings(const BrokerAddress& address, const BrokerSettings& settings) {
+  if (address.kind != BrokerKind::kMqtt) return OkStatus();
+  for (const auto& [name, value] : settings) {
+    if (std::ranges::find(kMqttSettings, name) == kMqttSettings.end()) {
+      return UnknownName("setting of an MQTT broker", name,
+                         std::vector<std::string>(kMqttSettings.begin(), kMqttSettings.end()));
+    }
+    if (name == "insecure" && value != "yes")
+      return InvalidArgument("the broker setting insecure is '" + value + "'; allowed: yes");
+  }
+  const bool tls = !ValueOf(settings, "cafile").empty();
+  if (ValueOf(settings, "certfile").empty() != ValueOf(settings, "keyfile").empty() ||
+      (!tls && !ValueOf(settings, "certfile").empty())) {
+    return InvalidArgument(
+        "a client certificate for MQTT takes three settings: certfile, keyfile and cafile");
+  }
+  if (tls || IsLoopback(address.host) || ValueOf(settings, "insecure") == "yes") return OkStatus();
+  return InvalidArgument(fmt::format(
+      "{} is not on this machine, and without TLS anybody on the way can read and replace samples and "
+      "password; name the broker's authority with --broker-setting cafile=FILE, or add --broker-setting "
+      "insecure=yes if that network is trusted",
+      FormatBrokerAddress(address)));
+}
+
 StatusOr<BrokerAddress> ParseBrokerAddress(std::string_view text) {
+  if (text.find('@') != std::string_view::npos) {  // possibly a secret: not in the message
+    return InvalidArgument(
+        "the address of a broker holds no user or password (it has an '@'); write kafka://HOST:PORT or "
+        "mqtt://HOST:PORT, and give them with --broker-setting username=NAME and --broker-setting "
+        "password=@FILE (Kafka: sasl.username, sasl.password)");
+  }
   if (text.starts_with(kMqttScheme)) {
     TRIBUTARY_ASSIGN_OR_RETURN(Place place, ParsePlace(text.substr(kMqttScheme.size()), kMqttPort, text));
     return BrokerAddress{BrokerKind::kMqtt, std::move(place.host), place.port};
@@ -119,6 +165,7 @@ Status CheckTopic(BrokerKind kind, std::string_view topic) {
 StatusOr<std::unique_ptr<Stream>> OpenBrokerStream(const BrokerStreamOptions& options) {
   const BrokerKind kind = options.address.kind;
   TRIBUTARY_RETURN_IF_ERROR(CheckTopic(kind, options.topic));
+  TRIBUTARY_RETURN_IF_ERROR(CheckBrokerSettings(options.address, options.settings));
   if constexpr (kKnowsKafka) {
     if (kind == BrokerKind::kKafka) return OpenKafkaStream(options);
   }
@@ -130,6 +177,7 @@ StatusOr<std::unique_ptr<Stream>> OpenBrokerStream(const BrokerStreamOptions& op
 
 StatusOr<std::unique_ptr<Publisher>> OpenPublisher(const BrokerAddress& address,
                                                    const BrokerSettings& settings) {
+  TRIBUTARY_RETURN_IF_ERROR(CheckBrokerSettings(address, settings));
   if constexpr (kKnowsKafka) {
     if (address.kind == BrokerKind::kKafka) return OpenKafkaPublisher(address, settings);
   }

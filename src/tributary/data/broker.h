@@ -30,6 +30,7 @@ struct BrokerAddress {
   friend bool operator==(const BrokerAddress&, const BrokerAddress&) = default;
 };
 
+// Fails for an address with a user or password ("mqtt://me:secret@host"); the message does not contain it.
 StatusOr<BrokerAddress> ParseBrokerAddress(std::string_view text);
 
 // The same in complete form.
@@ -66,8 +67,16 @@ class Publisher {
 };
 
 // Settings of a broker besides the address, with the names of the broker's library: {"security.protocol",
-// "ssl"} for Kafka. MQTT has "username", "password" and "cafile" (which enables TLS).
+// "ssl"} for Kafka. MQTT has "username", "password", "cafile" (which enables TLS), "certfile" and "keyfile"
+// (the client's certificate), and "insecure" ("yes" allows plain text beyond loopback).
 using BrokerSettings = std::vector<std::pair<std::string, std::string>>;
+
+// Whether the value of this setting is a secret, which messages and command lines must not contain.
+bool IsSecretSetting(std::string_view name);
+
+// Fails for unknown settings of MQTT, and for plain text MQTT beyond loopback without "insecure". For a check
+// at the start; opening a connection checks again.
+Status CheckBrokerSettings(const BrokerAddress& address, const BrokerSettings& settings);
 
 struct BrokerStreamOptions {
   BrokerAddress address;

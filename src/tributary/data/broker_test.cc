@@ -29,6 +29,41 @@ TEST(BrokerAddress, RefusesWithWhatIsAllowed) {
   }
 }
 
+TEST(BrokerAddress, RefusesAPasswordWithoutRepeatingIt) {
+  for (const char* text : {"mqtt://me:hunter2@host", "kafka://me:hunter2@a:9092,b", "mqtt://hunter2@"}) {
+    const std::string words = ParseBrokerAddress(text).status().message();
+    EXPECT_EQ(words.find("hunter2"), std::string::npos) << words;
+    EXPECT_NE(words.find("password=@FILE"), std::string::npos) << words;
+  }
+}
+
+TEST(BrokerSettings, KnowWhichAreSecret) {
+  for (const char* name : {"password", "sasl.password", "ssl.key.password", "ssl.key.pem", "client.secret"})
+    EXPECT_TRUE(IsSecretSetting(name)) << name;
+  for (const char* name : {"username", "cafile", "security.protocol", "ssl.ca.location"})
+    EXPECT_FALSE(IsSecretSetting(name)) << name;
+}
+
+TEST(BrokerSettings, TakeMqttInPlainTextOnlyOnThisMachineOrWithConsent) {
+  const auto check = [](const char* address, const BrokerSettings& settings) {
+    return CheckBrokerSettings(ParseBrokerAddress(address).value(), settings);
+  };
+  EXPECT_TRUE(check("mqtt://localhost", {}).ok());
+  EXPECT_TRUE(check("mqtt://[::1]:1883", {{"username", "me"}}).ok());
+  EXPECT_TRUE(check("mqtt://gateway", {{"cafile", "ca.pem"}}).ok());
+  EXPECT_TRUE(check("mqtt://gateway", {{"insecure", "yes"}}).ok());
+  EXPECT_TRUE(check("mqtt://gateway", {{"cafile", "a"}, {"certfile", "b"}, {"keyfile", "c"}}).ok());
+  EXPECT_TRUE(check("kafka://gateway", {{"security.protocol", "ssl"}}).ok());
+  const Status plain = check("mqtt://gateway", {{"username", "me"}});
+  EXPECT_NE(plain.message().find("mqtt://gateway:1883 is not on this machine"), std::string::npos) << plain;
+  EXPECT_NE(plain.message().find("--broker-setting insecure=yes"), std::string::npos) << plain;
+  EXPECT_FALSE(check("mqtt://gateway", {{"insecure", "no"}}).ok());
+  EXPECT_FALSE(check("mqtt://localhost", {{"cafile", "a"}, {"certfile", "b"}}).ok());
+  EXPECT_FALSE(check("mqtt://localhost", {{"certfile", "b"}, {"keyfile", "c"}}).ok());
+  EXPECT_NE(check("mqtt://localhost", {{"usernam", "me"}}).message().find("did you mean 'username'"),
+            std::string::npos);
+}
+
 TEST(BrokerAddress, RefusesTopicsThatTheBrokerWould) {
   EXPECT_TRUE(CheckTopic(BrokerKind::kKafka, "glyphs-0.raw_A").ok());
   EXPECT_TRUE(CheckTopic(BrokerKind::kMqtt, "home/pi-1").ok());

@@ -35,7 +35,8 @@ StatusOr<Owned<rd_kafka_conf_t>> MakeSettings(const BrokerAddress& address, cons
   for (const auto& [name, value] : all) {
     if (rd_kafka_conf_set(settings.get(), name.c_str(), value.c_str(), why.data(), why.size()) !=
         RD_KAFKA_CONF_OK)
-      return InvalidArgument("Kafka's library does not take '" + name + "=" + value + "': " + why.data());
+      return InvalidArgument("Kafka's library does not take '" + name +
+                             (IsSecretSetting(name) ? "'" : "=" + value + "': " + why.data()));
   }
   return settings;
 }

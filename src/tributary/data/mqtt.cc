@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <thread>
 #include <unordered_set>
 
 #include "tributary/base/mutex.h"
-#include "tributary/base/names.h"
 #include "tributary/data/broker.h"
 #include "tributary/data/mqtt_inbox.h"
 #include "tributary/data/stream.h"
@@ -42,24 +42,23 @@ StatusOr<MqttClient> MakeMqttClient(const std::string& name, bool clean_session,
   MqttClient client(mosquitto_new(name.empty() ? nullptr : name.c_str(), clean_session, owner));
   if (!client)
     return InvalidArgument("MQTT's library does not take the name '" + name + "': " + std::strerror(errno));
-  std::string user, password;
-  for (const auto& [key, value] : settings) {
-    if (key == "username") {
-      user = value;
-    } else if (key == "password") {
-      password = value;
-    } else if (key == "cafile") {
-      const int code = mosquitto_tls_set(client.get(), value.c_str(), nullptr, nullptr, nullptr, nullptr);
-      if (code != MOSQ_ERR_SUCCESS) return InvalidArgument("cafile=" + value + ": " + ReasonOf(code));
-    } else {
-      return UnknownName("setting of an MQTT broker", key,
-                         std::vector<std::string>{"username", "password", "cafile"});
+  const std::map<std::string, std::string> given(settings.begin(), settings.end());
+  const auto text = [&](const char* key) {
+    const auto found = given.find(key);
+    return found == given.end() || found->second.empty() ? nullptr : found->second.c_str();
+  };
+  if (const char* const authority = text("cafile")) {
+    const int code = mosquitto_tls_set(client.get(), authority, /*capath=*/nullptr, text("certfile"),
+                                       text("keyfile"), /*pw_callback=*/nullptr);
+    if (code != MOSQ_ERR_SUCCESS) {
+      return InvalidArgument("MQTT's library does not take cafile=" + std::string(authority) +
+                             ", or certfile and keyfile: " + ReasonOf(code));
     }
   }
-  if (!user.empty()) {
-    const int code =
-        mosquitto_username_pw_set(client.get(), user.c_str(), password.empty() ? nullptr : password.c_str());
-    if (code != MOSQ_ERR_SUCCESS) return InvalidArgument("username=" + user + ": " + ReasonOf(code));
+  if (const char* const user = text("username")) {
+    const int code = mosquitto_username_pw_set(client.get(), user, text("password"));
+    if (code != MOSQ_ERR_SUCCESS)
+      return InvalidArgument("username=" + std::string(user) + ": " + ReasonOf(code));
   }
   return client;
 }

@@ -114,9 +114,7 @@ std::filesystem::path Spool::PathOf(std::int64_t segment) const {
 }
 
 StatusOr<Spool> Spool::Open(Options options) {
-  std::error_code error;
-  std::filesystem::create_directories(options.folder, error);
-  if (error) return SystemError("cannot make the folder", options.folder, error.value());
+  TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolders(options.folder));
   TRIBUTARY_ASSIGN_OR_RETURN(FileLock lock, FileLock::Acquire(options.folder / "lock"));
   Spool spool(std::move(options), std::move(lock));
   TRIBUTARY_RETURN_IF_ERROR(spool.ReadMark());
@@ -126,7 +124,7 @@ StatusOr<Spool> Spool::Open(Options options) {
 
 Status Spool::ReadMark() {
   const auto path = options_.folder / "mark";
-  mark_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+  mark_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (mark_.get() < 0) return SystemError("cannot open", path, errno);
   Mark mark{};
   if (ReadExactly(mark_.get(), std::as_writable_bytes(std::span(&mark, 1)), 0) == 0) {
@@ -192,7 +190,7 @@ Status Spool::MakeRoom(std::int64_t size) {
   if (!segments_.empty() && segments_.rbegin()->second + size <= std::max(options_.segment.value, size))
     return OkStatus();
   const auto path = PathOf(next_segment_);
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (file.get() < 0) return SystemError("cannot write", path, errno);
   writing_ = std::move(file);
   segments_[next_segment_++] = 0;

@@ -1,6 +1,7 @@
 #include "tributary/data/spool.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -49,6 +50,18 @@ class SpoolTest : public testing::Test {
 
   std::filesystem::path folder_;
 };
+
+TEST_F(SpoolTest, IsItsOwnersAlone) {
+  const auto made = folder_ / "new";
+  const mode_t before = ::umask(0);
+  auto spool = Spool::Open({.folder = made});
+  EXPECT_TRUE(spool.ok() && spool->Append(Entry(1)).ok());
+  ::umask(before);
+  EXPECT_EQ(std::filesystem::status(made).permissions(), std::filesystem::perms(0700));
+  for (const auto& file : std::filesystem::directory_iterator(made)) {
+    EXPECT_EQ(file.status().permissions(), std::filesystem::perms(0600)) << file;
+  }
+}
 
 TEST_F(SpoolTest, GivesBackWhatWasAppendedInOrder) {
   Spool spool = Open();

@@ -101,6 +101,7 @@ StatusOr<StreamPlace> ParseStreamPlace(std::string_view text, const Extensions& 
     TRIBUTARY_ASSIGN_OR_RETURN(RateProgramme programme, RateProgramme::Make({*rate}));
     return StreamPlace(ReplayPlace{std::move(programme)});
   }
+  if (text.find('@') != std::string_view::npos) return ParseBrokerAddress(text).status();
   const std::size_t scheme = text.find("://");
   const std::size_t slash = scheme == std::string_view::npos ? scheme : text.find('/', scheme + 3);
   if (slash == std::string_view::npos) return refuse("it has no topic");

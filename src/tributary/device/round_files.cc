@@ -24,9 +24,7 @@ std::optional<RoundId> RoundOfFile(std::string_view prefix, std::string_view nam
 }  // namespace
 
 Status RoundFiles::MakeFolder(const std::filesystem::path& folder) const {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  return error ? SystemError("make", folder, error.value()) : OkStatus();
+  return MakePrivateFolders(folder);
 }
 
 std::filesystem::path RoundFiles::PathOf(const std::filesystem::path& folder, RoundId round) const {

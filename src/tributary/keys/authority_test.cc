@@ -85,6 +85,38 @@ TEST_F(AuthorityTest, KeepsSecretsToTheirOwner) {
   EXPECT_EQ(Mode(dir_), 0700U);
 }
 
+TEST_F(AuthorityTest, EncryptsItsKeyWithAPassphrase) {
+  const auto say = [](const char* words) { return [words] { return StatusOr<std::string>(words); }; };
+  const auto dir = folder_ / "sealed";
+  ExpectRefused(InitAuthority(dir, {.now = kNow, .passphrase = say("too short")}),
+                StatusCode::kInvalidArgument, "the passphrase has 9 characters; allowed: 12 and more");
+  EXPECT_FALSE(std::filesystem::exists(dir));
+  ASSERT_TRUE(InitAuthority(dir, {.now = kNow, .passphrase = say("correct horse battery")}).ok());
+  EXPECT_TRUE(Text(dir / "ca.key").starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----"));
+  EXPECT_EQ(Mode(dir / "ca.key"), 0600U);
+
+  const auto issue = [&](const Passphrase& passphrase) {
+    return IssueDevice(dir, "pi-3", {.now = kNow, .passphrase = passphrase}).status();
+  };
+  ExpectRefused(issue({}), StatusCode::kCorrupt, "ca.key: not a private key in PEM form without a password");
+  ExpectRefused(issue(say("correct horse")), StatusCode::kInvalidArgument,
+                "ca.key: the passphrase is not that of");
+  ExpectRefused(issue([] { return StatusOr<std::string>(InvalidArgument("no terminal")); }),
+                StatusCode::kInvalidArgument, "no terminal");
+  EXPECT_TRUE(issue(say("correct horse battery")).ok());
+  EXPECT_TRUE(
+      LoadCredentials(dir / "devices" / "pi-3", kNow).ok());  // Only the authority's own key is encrypted.
+  EXPECT_FALSE(Revoke(dir, "pi-3", kNow).ok());
+  EXPECT_TRUE(Revoke(dir, "pi-3", kNow, kListValidity, say("correct horse battery")).ok());
+  EXPECT_TRUE(RenewList(dir, kNow, kListValidity, say("correct horse battery")).ok());
+  EXPECT_EQ(ListIssued(dir)->size(), 3U);  // Reading takes no key.
+}
+
+TEST_F(AuthorityTest, AsksForNoPassphraseWhereTheKeyIsNotEncrypted) {
+  const Passphrase never = [] { return StatusOr<std::string>(InvalidArgument("asked")); };
+  EXPECT_TRUE(IssueDevice(dir_, "pi-3", {.now = kNow, .passphrase = never}).ok());
+}
+
 TEST_F(AuthorityTest, NeverOverwritesAnAuthority) {
   const std::string before = Text(dir_ / "ca.key");
   ExpectRefused(InitAuthority(dir_, {.now = kNow}), StatusCode::kInvalidArgument,

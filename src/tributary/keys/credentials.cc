@@ -3,6 +3,7 @@
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
 
+#include "tributary/base/file.h"
 #include "tributary/keys/issued.h"
 #include "tributary/keys/private_files.h"
 #include "tributary/keys/x509.h"
@@ -10,10 +11,20 @@
 namespace tributary::inline keys {
 namespace {
 
+std::string WhoseIs(const std::string& name) { return "the certificate of '" + name + "'"; }
+
+std::string RenewalOf(const std::string& name) {
+  return "make a new one with 'tributary keys device " + name + " --renew'";
+}
+
+Status Expired(const std::string& whose, std::time_t end, const std::string& remedy) {
+  return InvalidArgument(whose + " expired on " + FormatUtc(end) + "; " + remedy);
+}
+
 Status Explain(int error, X509& certificate, const std::string& whose, const std::string& remedy) {
   if (error == X509_V_ERR_CERT_HAS_EXPIRED) {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, ToTime(*X509_get0_notAfter(&certificate)));
-    return InvalidArgument(whose + " expired on " + FormatUtc(end) + "; " + remedy);
+    return Expired(whose, end, remedy);
   }
   if (error == X509_V_ERR_CERT_NOT_YET_VALID) {
     TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t start, ToTime(*X509_get0_notBefore(&certificate)));
@@ -25,7 +36,7 @@ Status Explain(int error, X509& certificate, const std::string& whose, const std
 
 // Verifies the certificate as the other end of a connection will.
 Status Verify(X509& certificate, X509& authority, const std::string& name, std::time_t now) {
-  const std::string whose = "the certificate of '" + name + "'";
+  const std::string whose = WhoseIs(name);
   if (!SignedBy(certificate, authority))
     return InvalidArgument(whose + " was not signed by the authority in ca.pem");
   const std::unique_ptr<X509_STORE, FreedBy<X509_STORE_free>> trusted(X509_STORE_new());
@@ -43,8 +54,7 @@ Status Verify(X509& certificate, X509& authority, const std::string& name, std::
     return Explain(error, authority, "the authority's certificate",
                    "make a new authority with 'tributary keys init'");
   }
-  return Explain(error, certificate, whose,
-                 "make a new one with 'tributary keys device " + name + " --renew'");
+  return Explain(error, certificate, whose, RenewalOf(name));
 }
 
 }  // namespace
@@ -74,6 +84,14 @@ StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle, std::
 StatusOr<std::string> NameInCertificate(std::string_view certificate_pem) {
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate, ParseCertificate(certificate_pem));
   return PartyName(*certificate);
+}
+
+Status CheckNotExpired(std::string_view certificate_pem, std::time_t now) {
+  TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate, ParseCertificate(certificate_pem));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, ToTime(*X509_get0_notAfter(certificate.get())));
+  if (now <= end) return OkStatus();
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, PartyName(*certificate));
+  return Expired(WhoseIs(name), end, RenewalOf(name));
 }
 
 StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem) {

@@ -28,6 +28,9 @@ StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle,
 // The party that a peer's certificate, already accepted by TLS, was issued to. The certificate must have one
 // alternative name, of the form of CertificateHost; its signature is not checked here.
 StatusOr<std::string> NameInCertificate(std::string_view certificate_pem);
+// Fails if the certificate has expired; the message has the party, the date and the command for renewal. TLS
+// checks this only when a connection is opened.
+Status CheckNotExpired(std::string_view certificate_pem, std::time_t now);
 // The certificate's serial number in hexadecimal, unique within its authority.
 StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem);
 

@@ -107,6 +107,16 @@ TEST_F(CredentialsTest, HaveTheSerialNumberThatTheAuthorityHasIssued) {
   EXPECT_FALSE(SerialInCertificate("no certificate").ok());
 }
 
+TEST_F(CredentialsTest, ExpireAtTheSecondThatTheCertificateSays) {
+  const std::string certificate = Text(bundle_ / "cert.pem");
+  const std::time_t end = ListIssued(dir_)->back().not_after;
+  EXPECT_TRUE(CheckNotExpired(certificate, end).ok());
+  EXPECT_EQ(CheckNotExpired(certificate, end + 1),
+            InvalidArgument("the certificate of 'pi-3' expired on " + FormatUtc(end) +
+                            "; make a new one with 'tributary keys device pi-3 --renew'"));
+  EXPECT_EQ(CheckNotExpired("nonsense", end).code(), StatusCode::kCorrupt);
+}
+
 TEST_F(CredentialsTest, AreRefusedWhenTheyAreSomethingElse) {
   // The authority's own certificate names no party; a list of two would make TLS trust more than was checked.
   const std::string authority = Text(dir_ / "ca.pem");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tributary/base/check.h"
+#include "tributary/keys/certificate_request.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/keys/issued.h"
 #include "tributary/keys/party_name.h"
@@ -38,6 +39,13 @@ void TryList(const std::string& pem) {
   if (revocations.ok()) TRIBUTARY_CHECK(!revocations->serials.contains(""));
 }
 
+void TryRequest(const std::string& pem) {
+  const auto request = ParseRequest(pem);
+  if (!request.ok()) return;
+  const auto party = ReadRequest(**request);
+  if (party.ok()) TRIBUTARY_CHECK(NameFromHost(CertificateHost(party->name)) == party->name);
+}
+
 }  // namespace
 }  // namespace tributary::inline keys
 
@@ -52,6 +60,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 'R':
       TryList(Pem(PEM_STRING_X509_CRL, text));
+      break;
+    case 'Q':
+      TryRequest(Pem(PEM_STRING_X509_REQ, text));
+      break;
+    case 'q':
+      TryRequest(text);
       break;
     case 'c':
       TryCertificate(text);

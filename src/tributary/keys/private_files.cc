@@ -1,7 +1,6 @@
 #include "tributary/keys/private_files.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -23,18 +22,6 @@ Status Remove(const std::filesystem::path& folder) {
 StatusOr<std::string> ReadText(const std::filesystem::path& path) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bytes, ReadFile(path, kLongestText));
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-StatusOr<std::string> ReadSecret(const std::filesystem::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return SystemError("cannot open", path, errno);
-  if ((info.st_mode & 077U) != 0) {
-    return InvalidArgument(fmt::format(
-        "{0} is a secret, but others than its owner have access to it (mode {1:04o}); restrict it "
-        "with: chmod 600 {0}",
-        path.string(), info.st_mode & 07777U));
-  }
-  return ReadText(path);
 }
 
 StatusOr<FolderLock> FolderLock::Take(const std::filesystem::path& folder) {

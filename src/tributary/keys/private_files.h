@@ -13,9 +13,6 @@ namespace tributary::inline keys {
 // Reads a text file of at most 16 MiB.
 StatusOr<std::string> ReadText(const std::filesystem::path& path);
 
-// The same for a secret: fails if anybody but its owner has access to it.
-StatusOr<std::string> ReadSecret(const std::filesystem::path& path);
-
 // An exclusive lock on a folder between processes; Take waits for it. Released with the object, or when the
 // process ends for any reason.
 class FolderLock {

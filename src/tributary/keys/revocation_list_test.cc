@@ -11,12 +11,18 @@ namespace {
 
 class RevocationListTest : public KeysFixture {
  protected:
+  RevocationListOptions Options() const {
+    return {.wall_clock = [this] { return std::chrono::seconds(now_.load()); }, .newest = newest_};
+  }
   std::unique_ptr<RevocationList> Load() const {
-    auto list = RevocationList::Load(path_, authority_);
+    auto list = RevocationList::Load(path_, authority_, Options());
     EXPECT_TRUE(list.ok()) << list.status();
     return *std::move(list);
   }
+  Status Refused() const { return RevocationList::Load(path_, authority_, Options()).status(); }
 
+  std::atomic<std::time_t> now_ = kNow;
+  std::filesystem::path newest_;
   const std::filesystem::path path_ = dir_ / "revoked.pem";
   const std::string authority_ = Text(dir_ / "ca.pem");
   const std::string pi3_ = Text(Issue(dir_, "pi-3") / "cert.pem");
@@ -100,6 +106,60 @@ TEST_F(RevocationListTest, StaysInForceWhenTheFileIsBad) {
   Copy(folder_ / "good.pem", path_);
   EXPECT_TRUE(list->Refresh().ok());
   EXPECT_FALSE(list->Check(pi3_).ok());
+}
+
+TEST_F(RevocationListTest, IsRefusedOnceItHasExpired) {
+  now_ = kNow + 90 * kDay;
+  EXPECT_TRUE(Load()->Check(pi3_).ok());
+  ++now_;
+  ExpectRefused(Refused(), StatusCode::kInvalidArgument, "expired on 2027-04-15");
+  ExpectRefused(Refused(), StatusCode::kInvalidArgument, "tributary keys renew-list");
+  EXPECT_EQ(*RenewList(dir_, now_, std::chrono::days(7)), now_ + 7 * kDay);
+  EXPECT_TRUE(Load()->Check(pi3_).ok());
+  ASSERT_TRUE(Revoke(dir_, "pi-3", now_, std::chrono::days(1)).ok());
+  EXPECT_FALSE(Load()->Check(pi3_).ok());
+  now_ = now_ + 2 * kDay;
+  ExpectRefused(Refused(), StatusCode::kInvalidArgument, "expired on");
+}
+
+TEST_F(RevocationListTest, AdmitsNobodyOnceTheListInForceHasExpired) {
+  const auto list = Load();
+  now_ = kNow + 76 * kDay - 1;
+  EXPECT_EQ(list->Warning(), "");
+  ++now_;
+  EXPECT_NE(list->Warning().find("expires on 2027-04-15"), std::string::npos) << list->Warning();
+  EXPECT_NE(list->Warning().find("tributary keys renew-list"), std::string::npos) << list->Warning();
+  now_ = kNow + 90 * kDay + 1;
+  EXPECT_TRUE(list->Refresh().ok());  // The file has not changed.
+  ExpectRefused(list->Check(pi3_), StatusCode::kUnavailable, "expired on 2027-04-15");
+  ASSERT_TRUE(RenewList(dir_, now_).ok());
+  EXPECT_TRUE(list->Refresh().ok());
+  EXPECT_TRUE(list->Check(pi3_).ok());
+  EXPECT_EQ(list->Warning(), "");
+}
+
+TEST_F(RevocationListTest, EndsWithTheAuthorityAtTheLatest) {
+  ASSERT_TRUE(RenewList(dir_, kNow + 3649 * kDay).ok());
+  now_ = kNow + 3651 * kDay;
+  ExpectRefused(Refused(), StatusCode::kInvalidArgument, "expired on");
+  ExpectRefused(RenewList(dir_, kNow, std::chrono::days(0)).status(), StatusCode::kInvalidArgument,
+                "a revocation list cannot be valid for 0 days; allowed: 1 to 36500");
+}
+
+TEST_F(RevocationListTest, IsNeverOlderThanTheNewestAcceptedOverRestarts) {
+  newest_ = folder_ / "newest.pem";
+  Copy(path_, folder_ / "empty.pem");
+  ASSERT_TRUE(Revoke(dir_, "pi-3", kNow).ok());
+  EXPECT_FALSE(Load()->Check(pi3_).ok());
+  EXPECT_EQ(Mode(newest_), 0600U);
+  Copy(folder_ / "empty.pem", path_);
+  ExpectRefused(Refused(), StatusCode::kInvalidArgument, "older revocation list (number 1)");
+  // A list of another authority is ignored.
+  ASSERT_TRUE(InitAuthority(folder_ / "other", {.now = kNow}).ok());
+  Copy(folder_ / "other" / "revoked.pem", newest_);
+  EXPECT_TRUE(Load()->Check(pi3_).ok());
+  ASSERT_TRUE(WriteFileAtomically(newest_, "nonsense").ok());
+  ExpectRefused(Refused(), StatusCode::kCorrupt, "newest.pem");
 }
 
 TEST_F(RevocationListTest, IsReadAndRefreshedByManyThreads) {

@@ -4,6 +4,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
@@ -64,7 +65,17 @@ StatusOr<CertificatePtr> ParseCertificate(std::string_view pem) {
   return certificate;
 }
 
-StatusOr<KeyPtr> ParseKey(std::string_view pem) {
+StatusOr<KeyPtr> ParseKey(std::string_view pem, const Passphrase& ask) {
+  if (ask && pem.find("-----BEGIN ENCRYPTED PRIVATE KEY-----") != std::string_view::npos) {
+    TRIBUTARY_ASSIGN_OR_RETURN(std::string passphrase, ask());
+    const BioPtr reader = Reader(pem);
+    // Without a callback, OpenSSL uses the callback's argument as the passphrase.
+    KeyPtr key(reader ? PEM_read_bio_PrivateKey(reader.get(), nullptr, nullptr, passphrase.data()) : nullptr);
+    ERR_clear_error();
+    OPENSSL_cleanse(passphrase.data(), passphrase.size());
+    if (!key) return InvalidArgument("the passphrase is not that of this key");
+    return key;
+  }
   KeyPtr key(ReadPem<PEM_read_bio_PrivateKey>(pem));
   if (!key) return Corrupt("not a private key in PEM form without a password");
   return key;
@@ -84,6 +95,22 @@ StatusOr<std::string> ToPem(const EVP_PKEY& key) {
   return WritePem([&](BIO* bio) {
     return PEM_write_bio_PKCS8PrivateKey(bio, &key, nullptr, nullptr, 0, nullptr, nullptr);
   });
+}
+
+StatusOr<std::string> ToEncryptedPem(const EVP_PKEY& key, std::string_view passphrase) {
+  constexpr std::uint64_t kCost = 1 << 14, kBlock = 8, kParallel = 1;  // 16 MiB
+  const std::unique_ptr<PKCS8_PRIV_KEY_INFO, FreedBy<PKCS8_PRIV_KEY_INFO_free>> plain(EVP_PKEY2PKCS8(&key));
+  X509_ALGOR* const how =
+      PKCS5_pbe2_set_scrypt(EVP_aes_256_cbc(), nullptr, 0, nullptr, kCost, kBlock, kParallel);
+  const std::unique_ptr<X509_SIG, FreedBy<X509_SIG_free>> sealed(
+      plain && how != nullptr
+          ? PKCS8_set0_pbe(passphrase.data(), static_cast<int>(passphrase.size()), plain.get(), how)
+          : nullptr);
+  if (!sealed) {
+    X509_ALGOR_free(how);
+    return OpenSslError("cannot encrypt a key");
+  }
+  return WritePem([&](BIO* bio) { return PEM_write_bio_PKCS8(bio, sealed.get()); });
 }
 
 StatusOr<std::string> ToPem(const X509_CRL& crl) {
@@ -131,6 +158,9 @@ StatusOr<Revocations> ReadRevocations(X509_CRL& crl) {
   const bool numbered = number && ASN1_INTEGER_get_uint64(&revocations.number, number.get()) == 1;
   ERR_clear_error();
   if (!numbered) return Corrupt("the revocation list has no number");
+  const ASN1_TIME* const next = X509_CRL_get0_nextUpdate(&crl);
+  if (next == nullptr) return Corrupt("the revocation list does not say how long it is valid");
+  TRIBUTARY_ASSIGN_OR_RETURN(revocations.next_update, ToTime(*next));
   STACK_OF(X509_REVOKED)* entries = X509_CRL_get_REVOKED(&crl);
   for (int i = 0; i < sk_X509_REVOKED_num(entries); ++i) {
     const X509_REVOKED* entry = sk_X509_REVOKED_value(entries, i);
@@ -174,24 +204,24 @@ bool Extend(X509& certificate, X509& issuer, int kind, const char* value) {
   return extension && X509_add_ext(&certificate, extension.get(), -1) == 1;
 }
 
-StatusOr<std::time_t> End(std::time_t now, std::chrono::days validity) {
+StatusOr<std::time_t> End(std::time_t now, std::chrono::days validity, const char* what = "certificate") {
   if (validity < std::chrono::days(1) || validity > kLongest) {
-    return InvalidArgument(fmt::format("a certificate cannot be valid for {} days; allowed: 1 to {}",
+    return InvalidArgument(fmt::format("a {} cannot be valid for {} days; allowed: 1 to {}", what,
                                        validity.count(), kLongest.count()));
   }
   return now + std::chrono::seconds(validity).count();
 }
 
-// A new key and a certificate without extensions and signature.
-StatusOr<KeyPair> Draft(const std::string& common_name, std::time_t now, std::time_t end) {
-  KeyPair draft{CertificatePtr(X509_new()), KeyPtr(EVP_EC_gen("P-256"))};
+// A certificate without extensions and signature.
+StatusOr<CertificatePtr> Draft(const std::string& common_name, EVP_PKEY& key, std::time_t now,
+                               std::time_t end) {
+  CertificatePtr draft(X509_new());
   const IntegerPtr serial = RandomSerial();
-  X509* certificate = draft.certificate.get();
+  X509* certificate = draft.get();
   const auto* name = reinterpret_cast<const unsigned char*>(common_name.c_str());
-  const bool made = certificate != nullptr && draft.key && serial &&
-                    X509_set_version(certificate, X509_VERSION_3) == 1 &&
+  const bool made = certificate != nullptr && serial && X509_set_version(certificate, X509_VERSION_3) == 1 &&
                     X509_set_serialNumber(certificate, serial.get()) == 1 &&
-                    X509_set_pubkey(certificate, draft.key.get()) == 1 &&
+                    X509_set_pubkey(certificate, &key) == 1 &&
                     ASN1_TIME_set(X509_getm_notBefore(certificate), now - kClocksDiffer) != nullptr &&
                     ASN1_TIME_set(X509_getm_notAfter(certificate), end) != nullptr &&
                     X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), NID_commonName,
@@ -202,13 +232,22 @@ StatusOr<KeyPair> Draft(const std::string& common_name, std::time_t now, std::ti
 
 }  // namespace
 
+StatusOr<KeyPtr> MakeKey() {
+  KeyPtr key(EVP_EC_gen("P-256"));
+  if (!key) return OpenSslError("cannot make a key");
+  return key;
+}
+
 StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, End(now, validity));
   // Random digits in the name, so that people and programs can distinguish two authorities.
   const IntegerPtr mark = RandomSerial();
   if (!mark) return OpenSslError("cannot make a serial number");
-  TRIBUTARY_ASSIGN_OR_RETURN(KeyPair authority,
-                             Draft("Tributary authority " + SerialText(*mark).substr(0, 8), now, end));
+  KeyPair authority;
+  TRIBUTARY_ASSIGN_OR_RETURN(authority.key, MakeKey());
+  TRIBUTARY_ASSIGN_OR_RETURN(
+      authority.certificate,
+      Draft("Tributary authority " + SerialText(*mark).substr(0, 8), *authority.key, now, end));
   X509& certificate = *authority.certificate;
   const bool made = X509_set_issuer_name(&certificate, X509_get_subject_name(&certificate)) == 1 &&
                     Extend(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
@@ -220,8 +259,8 @@ StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity) {
   return authority;
 }
 
-StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
-                            std::chrono::days validity) {
+StatusOr<CertificatePtr> SignParty(const KeyPair& authority, std::string_view name, EVP_PKEY& key,
+                                   std::time_t now, std::chrono::days validity) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, End(now, validity));
   X509& issuer = *authority.certificate;
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t issuer_end, ToTime(*X509_get0_notAfter(&issuer)));
@@ -229,8 +268,9 @@ StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std
     return InvalidArgument("the authority's certificate expired on " + FormatUtc(issuer_end) +
                            "; make a new authority with 'tributary keys init'");
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(KeyPair party, Draft(std::string(name), now, std::min(end, issuer_end)));
-  X509& certificate = *party.certificate;
+  TRIBUTARY_ASSIGN_OR_RETURN(CertificatePtr party,
+                             Draft(std::string(name), key, now, std::min(end, issuer_end)));
+  X509& certificate = *party;
   const std::string host = "DNS:" + CertificateHost(name);
   const bool made = X509_set_issuer_name(&certificate, X509_get_subject_name(&issuer)) == 1 &&
                     Extend(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
@@ -244,19 +284,32 @@ StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std
   return party;
 }
 
-StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now) {
+StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
+                            std::chrono::days validity) {
+  KeyPair party;
+  TRIBUTARY_ASSIGN_OR_RETURN(party.key, MakeKey());
+  TRIBUTARY_ASSIGN_OR_RETURN(party.certificate, SignParty(authority, name, *party.key, now, validity));
+  return party;
+}
+
+StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now,
+                                 std::chrono::days validity) {
+  X509& issuer = *authority.certificate;
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, End(now, validity, "revocation list"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t issuer_end, ToTime(*X509_get0_notAfter(&issuer)));
   CrlPtr crl(X509_CRL_new());
   const TimePtr from(ASN1_TIME_set(nullptr, now - kClocksDiffer));
+  const TimePtr next(ASN1_TIME_set(nullptr, std::min(end, issuer_end)));
   const IntegerPtr number(ASN1_INTEGER_new());
-  X509& issuer = *authority.certificate;
   X509V3_CTX context;
   X509V3_set_ctx(&context, &issuer, nullptr, nullptr, crl.get(), 0);
   const ExtensionPtr key_id(
       X509V3_EXT_conf_nid(nullptr, &context, NID_authority_key_identifier, "keyid:always"));
-  bool made = crl && from && number && key_id && X509_CRL_set_version(crl.get(), X509_CRL_VERSION_2) == 1 &&
+  bool made = crl && from && next && number && key_id &&
+              X509_CRL_set_version(crl.get(), X509_CRL_VERSION_2) == 1 &&
               X509_CRL_set_issuer_name(crl.get(), X509_get_subject_name(&issuer)) == 1 &&
               X509_CRL_set1_lastUpdate(crl.get(), from.get()) == 1 &&
-              X509_CRL_set1_nextUpdate(crl.get(), X509_get0_notAfter(&issuer)) == 1 &&
+              X509_CRL_set1_nextUpdate(crl.get(), next.get()) == 1 &&
               X509_CRL_add_ext(crl.get(), key_id.get(), -1) == 1 &&
               ASN1_INTEGER_set_uint64(number.get(), revocations.number) == 1 &&
               X509_CRL_add1_ext_i2d(crl.get(), NID_crl_number, number.get(), 0, 0) == 1;

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "tributary/base/status.h"
+#include "tributary/keys/passphrase.h"
 
 // Owning pointers to OpenSSL's objects, their readers, and the signatures of an authority. Only for the
 // sources of keys/: public headers use PEM text. Every function leaves OpenSSL's error queue empty, so that
@@ -35,14 +36,16 @@ using KeyPtr = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
 // OpenSSL's reason for the last failure as "`doing`: reason". Empties its error queue.
 Status OpenSslError(std::string_view doing);
 
-// From PEM. There must be exactly one certificate; surrounding text is ignored. A key with a password is
-// refused without a prompt. kCorrupt for anything else.
+// From PEM. There must be exactly one certificate; surrounding text is ignored. kCorrupt for anything else.
 StatusOr<CertificatePtr> ParseCertificate(std::string_view pem);
-StatusOr<KeyPtr> ParseKey(std::string_view pem);
+// Decrypts an encrypted key with the passphrase from `ask`; fails without `ask`.
+StatusOr<KeyPtr> ParseKey(std::string_view pem, const Passphrase& ask = {});
 StatusOr<CrlPtr> ParseCrl(std::string_view pem);
 
 StatusOr<std::string> ToPem(const X509& certificate);
 StatusOr<std::string> ToPem(const EVP_PKEY& key);
+// The same, encrypted: PKCS #8 with AES-256 and a key derived from the passphrase by scrypt.
+StatusOr<std::string> ToEncryptedPem(const EVP_PKEY& key, std::string_view passphrase);
 StatusOr<std::string> ToPem(const X509_CRL& crl);
 
 // The party a certificate was issued to: its only alternative name must be a host of the form NAME.tributary.
@@ -50,9 +53,11 @@ StatusOr<std::string> PartyName(const X509& certificate);
 std::string SerialText(const ASN1_INTEGER& serial);
 StatusOr<std::time_t> ToTime(const ASN1_TIME& time);
 
-// The serial numbers in a revocation list, with times. An authority's lists have increasing numbers.
+// The serial numbers in a revocation list, with times. An authority's lists have increasing numbers. The list
+// expires at `next_update`.
 struct Revocations {
   std::uint64_t number = 0;
+  std::time_t next_update = 0;  // set by ReadRevocations
   std::map<std::string, std::time_t, std::less<>> serials;
 };
 StatusOr<Revocations> ReadRevocations(X509_CRL& crl);
@@ -69,15 +74,21 @@ struct KeyPair {
   KeyPtr key;
 };
 
+StatusOr<KeyPtr> MakeKey();
+
 // An authority that may sign parties, but no further authorities.
 StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity);
 
-// A party's certificate, for client and server. It expires with the authority's at the latest; fails if the
-// authority has expired at `now`.
+// A party's certificate for `key`, for client and server. It expires with the authority's at the latest;
+// fails if the authority has expired at `now`.
+StatusOr<CertificatePtr> SignParty(const KeyPair& authority, std::string_view name, EVP_PKEY& key,
+                                   std::time_t now, std::chrono::days validity);
+// The same with a new key.
 StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
                             std::chrono::days validity);
 
-// Its next update is due when the authority expires: a list stays in force until a newer one replaces it.
-StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now);
+// The list expires after `validity`, and with the authority at the latest.
+StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now,
+                                 std::chrono::days validity);
 
 }  // namespace tributary::inline keys

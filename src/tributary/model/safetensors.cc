@@ -196,7 +196,7 @@ Status WriteSafetensors(const std::filesystem::path& path, std::span<const Safet
   const std::uint64_t length = header.size();
   std::vector<ByteSpan> pieces = {std::as_bytes(std::span(&length, 1)), std::as_bytes(std::span(header))};
   for (const SafetensorsSource& tensor : tensors) pieces.push_back(std::as_bytes(tensor.values));
-  return WriteFileAtomically(path, pieces);
+  return WritePrivateFileAtomically(path, pieces);
 }
 
 }  // namespace tributary::inline model

@@ -1,6 +1,7 @@
 #include "tributary/model/safetensors.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -54,6 +55,13 @@ class SafetensorsFile : public testing::Test {
   const std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) /
                                       ("tributary_safetensors_test_" + std::to_string(::getpid()));
 };
+
+TEST_F(SafetensorsFile, IsItsOwnersAlone) {
+  const mode_t before = ::umask(0);
+  (void)Written({});
+  ::umask(before);
+  EXPECT_EQ(std::filesystem::status(path_).permissions(), std::filesystem::perms(0600));
+}
 
 TEST_F(SafetensorsFile, RoundTrips) {
   const float infinity = std::numeric_limits<float>::infinity();

@@ -1,5 +1,6 @@
 #include "tributary/store/run_writer.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -93,9 +94,11 @@ Status DeleteRun(Database& database, std::int64_t run) {
 
 StatusOr<std::unique_ptr<RunWriter>> RunWriter::Open(const std::filesystem::path& store, Origin origin,
                                                      std::chrono::milliseconds patience) {
-  std::error_code error;
-  if (store.has_parent_path()) std::filesystem::create_directories(store.parent_path(), error);
-  if (error) return SystemError("cannot make the folder of the run store", store, error.value());
+  if (store.has_parent_path()) TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolders(store.parent_path()));
+  // Creates a new store with mode 0600. An existing one is not opened: closing a file that SQLite has open
+  // elsewhere would release SQLite's locks.
+  if (const int made = ::open(store.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); made >= 0)
+    ::close(made);
   TRIBUTARY_ASSIGN_OR_RETURN(auto database,
                              Database::Open(store, Database::Access::kCreate, std::chrono::seconds(5)));
   TRIBUTARY_RETURN_IF_ERROR(PrepareSchema(*database, store));

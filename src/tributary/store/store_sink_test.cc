@@ -1,6 +1,7 @@
 #include "tributary/store/store_sink.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <thread>
 
@@ -41,6 +42,16 @@ TEST(StoreSink, RecordsARun) {
   const auto store = RunStore::Open(folder / "new-folder/s").value();
   EXPECT_EQ(store->Rounds(run.id, 100).value().size(), 50U);
   EXPECT_EQ(store->Devices(run.id).value().at(2).group, "c");
+}
+
+TEST(StoreSink, TheFileIsItsOwnersAlone) {
+  const TestFolder folder;
+  const mode_t before = ::umask(0);
+  const auto sink = Opened(folder / "s");
+  ::umask(before);
+  WriteAll(*sink, TestRun(3, 2));
+  EXPECT_TRUE(sink->Close().ok());
+  EXPECT_EQ(std::filesystem::status(folder / "s").permissions(), std::filesystem::perms(0600));
 }
 
 TEST(StoreSink, ARunCanBeWatchedWhileItGoesOn) {

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -21,9 +22,12 @@ std::string TextOf(const std::filesystem::path& path) {
 TEST(MetricsFile, HoldsTheLastStateWhenItIsClosed) {
   std::string name = (std::filesystem::temp_directory_path() / "metrics_test.XXXXXX").string();
   const std::filesystem::path folder = ::mkdtemp(name.data());
+  const mode_t before = ::umask(077);
   auto file = MetricsFile::Create(folder / "t.prom");
+  ::umask(before);
   ASSERT_TRUE(file.ok()) << file.status();
-  EXPECT_TRUE(std::filesystem::exists(folder / "t.prom"));
+  // Collectors run as other users.
+  EXPECT_EQ(std::filesystem::status(folder / "t.prom").permissions(), std::filesystem::perms(0644));
   (*file)->Write({0s, RunStarted{.rounds = 4}});
   (*file)->Write({1s, RoundFinished{.round = {1}}});
   EXPECT_TRUE((*file)->Close().ok());

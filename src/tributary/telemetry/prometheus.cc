@@ -1,6 +1,7 @@
 #include "tributary/telemetry/prometheus.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -222,6 +223,7 @@ Status MetricsFile::WriteText() const {
   const std::string text = metrics_.Text();
   std::FILE* const file = std::fopen(temporary.c_str(), "we");
   if (file == nullptr) return SystemError("cannot write", path_, errno);
+  (void)::fchmod(::fileno(file), 0644);  // collectors run as other users
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   const bool closed = std::fclose(file) == 0;

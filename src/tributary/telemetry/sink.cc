@@ -1,5 +1,6 @@
 #include "tributary/telemetry/sink.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,7 +29,8 @@ constexpr std::uint64_t kLinesBetween = 1024;  // lines between two progress rep
 }  // namespace
 
 StatusOr<std::unique_ptr<JsonLinesSink>> JsonLinesSink::Create(const std::filesystem::path& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "we");
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  std::FILE* const file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "w");
   if (file == nullptr) return WriteError(path, LastError());
   return std::unique_ptr<JsonLinesSink>(new JsonLinesSink(path, file, 0));
 }

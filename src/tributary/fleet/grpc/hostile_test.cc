@@ -10,6 +10,7 @@
 #include <tributary/v1/fleet.grpc.pb.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <ctime>
 #include <deque>
@@ -506,6 +507,7 @@ class TlsTest : public ::testing::Test {
     RemoteFleetOptions options;
     options.credentials = Bundle("keys", "coordinator");
     options.revoked = folder_ / "keys" / "revoked.pem";
+    options.wall_clock = [] { return SystemWallClock()() + ahead_.load(); };
     site_ = std::make_unique<Site>(std::move(options), std::move(honest));
   }
   static void TearDownTestSuite() {
@@ -518,8 +520,10 @@ class TlsTest : public ::testing::Test {
     TRIBUTARY_CHECK(credentials.ok());
     return *credentials;
   }
-  static Credentials Issue(const std::string& authority, const std::string& name) {
-    TRIBUTARY_CHECK(IssueDevice(folder_ / authority, name, {.now = std::time(nullptr)}).ok());
+  static Credentials Issue(const std::string& authority, const std::string& name, int days = 825) {
+    TRIBUTARY_CHECK(IssueDevice(folder_ / authority, name,
+                                {.now = std::time(nullptr), .validity = std::chrono::days(days)})
+                        .ok());
     return Bundle(authority, "devices/" + name);
   }
   static int port() { return site_->fleet->port(); }
@@ -529,9 +533,11 @@ class TlsTest : public ::testing::Test {
   }
 
   static std::filesystem::path folder_;
+  static std::atomic<WallTime> ahead_;  // how far the coordinator's clock is ahead
   static std::unique_ptr<Site> site_;
 };
 std::filesystem::path TlsTest::folder_;
+std::atomic<WallTime> TlsTest::ahead_ = WallTime(0);
 std::unique_ptr<Site> TlsTest::site_;
 
 TEST_F(TlsTest, LetsDevicesWithCertificatesWork) { site_->ExpectRound(); }
@@ -570,6 +576,34 @@ TEST_F(TlsTest, DisconnectsWhoIsRevokedWhileConnected) {
   ASSERT_TRUE(Revoke(folder_ / "keys", "pi-2", std::time(nullptr)).ok());
   EXPECT_EQ(client.End().error_message(), "the certificate of 'pi-2' has been revoked");
   site_->ExpectRound();
+}
+
+TEST_F(TlsTest, DisconnectsWhoseCertificateExpiresWhileConnected) {
+  const Credentials pi = Issue("keys", "pi-6", /*days=*/1);
+  RawClient client(port(), pi);
+  client.Join("pi-6", site_->layout);
+  ahead_ = std::chrono::days(2);
+  const std::string reason = client.End().error_message();
+  EXPECT_TRUE(reason.starts_with("the certificate of 'pi-6' expired on ")) << reason;
+  EXPECT_NE(reason.find("tributary keys device pi-6 --renew"), std::string::npos) << reason;
+  RawClient again(port(), pi);  // TLS uses the machine's clock and accepts it.
+  EXPECT_EQ(again.End().error_message(), reason);
+  site_->ExpectRound();  // The others stay.
+  ahead_ = WallTime(0);
+}
+
+TEST_F(TlsTest, AdmitsNobodyWhenTheRevocationListHasExpired) {
+  const auto ahead = std::make_shared<std::atomic<WallTime>>(WallTime(0));
+  RemoteFleetOptions options;
+  options.credentials = Bundle("keys", "coordinator");
+  options.revoked = folder_ / "keys" / "revoked.pem";
+  options.wall_clock = [ahead] { return SystemWallClock()() + ahead->load(); };
+  const Site site(std::move(options), {});
+  RawClient client(site.fleet->port(), Issue("keys", "pi-7"));
+  client.Join("pi-7", site.layout);
+  *ahead = std::chrono::days(91);
+  const std::string reason = client.End().error_message();
+  EXPECT_NE(reason.find("revocation list expired on"), std::string::npos) << reason;
 }
 
 TEST_F(TlsTest, RefusesTheNameOfAnotherDevice) {

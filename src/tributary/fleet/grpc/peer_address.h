@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "tributary/base/loopback.h"
 #include "tributary/base/status.h"
 
 namespace tributary::inline rpc {
@@ -12,7 +13,7 @@ struct PeerAddress {
   std::string host;  // a name or an address, IPv6 without brackets
   int port = 0;      // 0 to 65535
 
-  bool loopback() const { return host == "localhost" || host == "::1" || host.starts_with("127."); }
+  bool loopback() const { return IsLoopback(host); }
 };
 
 // HOST:PORT, with brackets around a HOST that contains colons.

@@ -54,6 +54,8 @@ StatusOr<std::unique_ptr<RemoteFleet>> RemoteFleet::Start(RemoteFleetOptions opt
       GrpcServer::Start({.listen = chosen.listen,
                          .credentials = chosen.credentials,
                          .revoked = chosen.revoked,
+                         .revoked_newest = chosen.revoked_newest,
+                         .wall_clock = chosen.wall_clock,
                          .experiment = chosen.experiment.goal.name,
                          .rounds = static_cast<std::uint64_t>(chosen.experiment.goal.rounds.value_or(0))},
                         *fleet->exchange_));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tributary/base/clock.h"
+#include "tributary/base/wall_clock.h"
 #include "tributary/data/dataset.h"
 #include "tributary/data/record.h"
 #include "tributary/experiment/experiment.h"
@@ -36,6 +37,8 @@ struct RemoteFleetOptions {
   std::string listen = "127.0.0.1:7070";
   std::optional<Credentials> credentials;     // without them, anyone may join
   std::filesystem::path revoked;              // the authority's revocation list; empty for none
+  std::filesystem::path revoked_newest;       // file for the newest list ever accepted; empty for none
+  WallClock wall_clock = SystemWallClock();   // for the expiry of certificates and of the list
   std::size_t wait_for = 1;                   // devices that the first round waits for
   Duration grace = std::chrono::seconds(10);  // for a device that has gone, if a round could end without it
   std::uint64_t incarnation = 0;              // random per process of the coordinator

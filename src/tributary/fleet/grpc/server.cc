@@ -22,35 +22,42 @@ namespace {
 
 namespace pb = ::tributary::v1;
 
-// Authorisation by certificate and revocation list.
+// Authorisation by certificate, its expiry and the revocation list.
 class Gate {
  public:
-  Gate(bool secure, std::unique_ptr<RevocationList> revoked)
-      : secure_(secure), revoked_(std::move(revoked)) {}
+  Gate(bool secure, std::unique_ptr<RevocationList> revoked, WallClock wall_clock)
+      : secure_(secure), revoked_(std::move(revoked)), wall_clock_(std::move(wall_clock)) {}
 
   // The name in the peer's certificate, nothing without TLS; or the reason for refusing it.
   StatusOr<std::optional<std::string>> Identify(const grpc::AuthContext& context) const {
     if (!secure_) return std::optional<std::string>();
     const std::string certificate = PeerCertificate(context);
     TRIBUTARY_ASSIGN_OR_RETURN(std::string name, NameInCertificate(certificate));
-    if (revoked_) {
-      (void)revoked_->Refresh();  // KeepHouse reports an unreadable list
-      TRIBUTARY_RETURN_IF_ERROR(revoked_->Check(certificate));
-    }
+    if (revoked_) (void)revoked_->Refresh();  // KeepHouse reports an unreadable list
+    TRIBUTARY_RETURN_IF_ERROR(Check(certificate));
     return std::optional(std::move(name));
   }
   bool MayWatch(const std::optional<std::string>& name) const {
     return !secure_ || *name == kCoordinatorName || *name == kOperatorName;
   }
   bool MayOperate(const std::optional<std::string>& name) const { return secure_ && *name == kOperatorName; }
-  Status Refresh() { return revoked_ ? revoked_->Refresh() : OkStatus(); }
+  // Returns a warning for the log if the list cannot be read or expires soon, else an empty string.
+  std::string Refresh() {
+    if (!revoked_) return "";
+    const Status status = revoked_->Refresh();
+    return status.ok() ? revoked_->Warning() : "the old revocation list stays in force: " + status.message();
+  }
   Status Check(const std::string& certificate) const {
+    if (!secure_) return OkStatus();
+    const auto now = std::chrono::duration_cast<std::chrono::seconds>(wall_clock_()).count();
+    TRIBUTARY_RETURN_IF_ERROR(CheckNotExpired(certificate, now));
     return revoked_ ? revoked_->Check(certificate) : OkStatus();
   }
 
  private:
   const bool secure_;
   const std::unique_ptr<RevocationList> revoked_;
+  const WallClock wall_clock_;
 };
 
 // Empty without a certificate, or if it cannot be read.
@@ -187,7 +194,7 @@ class GrpcServer::Service
  public:
   Service(const ServerOptions& options, Exchange& exchange, std::unique_ptr<RevocationList> revoked,
           Listener& listener)
-      : gate(options.credentials.has_value(), std::move(revoked)),
+      : gate(options.credentials.has_value(), std::move(revoked), options.wall_clock),
         exchange_(exchange),
         listener_(listener),
         experiment_(options.experiment),
@@ -308,10 +315,9 @@ struct GrpcServer::State {
       wake.WaitFor(lock, std::chrono::milliseconds(500));
       if (stop) return;
       lock.Unlock();
-      const Status status = service->gate.Refresh();
-      if (!status.ok() && status.message() != complaint) {
-        complaint = status.message();
-        Log(LogLevel::kWarning, "the old revocation list stays in force: " + complaint);
+      if (std::string now = service->gate.Refresh(); now != complaint) {
+        complaint = std::move(now);
+        if (!complaint.empty()) Log(LogLevel::kWarning, complaint);
       }
       exchange.Tick();
       lock.Lock();
@@ -333,8 +339,9 @@ StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(ServerOptions options, E
   QuietenGrpc();
   std::unique_ptr<RevocationList> revoked;
   if (options.credentials && !options.revoked.empty()) {
-    TRIBUTARY_ASSIGN_OR_RETURN(revoked,
-                               RevocationList::Load(options.revoked, options.credentials->authority_pem));
+    TRIBUTARY_ASSIGN_OR_RETURN(
+        revoked, RevocationList::Load(options.revoked, options.credentials->authority_pem,
+                                      {.wall_clock = options.wall_clock, .newest = options.revoked_newest}));
   }
   auto state = std::make_unique<State>();
   grpc::ServerBuilder builder;
