@@ -214,8 +214,9 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
   AddDefaulted(command, "--most-steps N", a.limits.most_steps, "Refuse assignments of more steps")
       ->check(CLI::PositiveNumber)
       ->group(kLimits);
-  AddOption(command, "--most-memory BYTES", a.most_memory,
-            "Refuse networks and batches whose estimated training memory is larger; default: this machine's memory")
+  AddOption(
+      command, "--most-memory BYTES", a.most_memory,
+      "Refuse networks and batches whose estimated training memory is larger; default: this machine's memory")
       ->group(kLimits);
   AddOption(command, "--most-parameters N", a.limits.most_parameters,
             "Refuse networks with more parameters; default: as many as fit in memory")

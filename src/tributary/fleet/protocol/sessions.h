@@ -46,7 +46,8 @@ struct ExchangeOptions {
   // `largest_share`, whatever the device reports (0: what it reports).
   double patience = 0;
   double largest_share = 0;
-  std::optional<double> hold_out;  // the experiment's share of held-out samples; without it any number is believed
+  std::optional<double>
+      hold_out;  // the experiment's share of held-out samples; without it any number is believed
   Audit audit = [](std::string_view, const AuditFields&) {};  // receives joins, departures and refusals
   std::uint64_t incarnation = 0;  // random per process; makes gossip ids unique across restarts
 };
