@@ -40,6 +40,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr int kHonest = 3;
+constexpr std::int64_t kRawSamples = 10;  // of the device "raw", which may not change its number
 
 std::string Address(int port) { return "127.0.0.1:" + std::to_string(port); }
 
@@ -114,7 +115,7 @@ class RawClient {
     const auto welcome = Expect<Welcome>();
     ASSERT_TRUE(welcome);
     number = welcome->device;
-    Send(Ready{.layout = layout, .samples = 10, .held_out = 5});
+    Send(Ready{.layout = layout, .samples = kRawSamples});
     Send(Ping{77, 0});
     ASSERT_TRUE(Expect<Pong>());  // So it has been heard.
   }
@@ -290,9 +291,9 @@ TEST_F(HostileDeviceTest, IsRefusedForSpeakingOutOfTurn) {
   ExpectRefused({Failure{1, "no"}}, "which it does not have");
   ExpectRefused({kHello, kHello}, "greets a second time");
   ExpectRefused({kHello, Piece{1}}, "which it does not have");
-  ExpectRefused({kHello, Ready{.layout = site_->layout}, Ready{.layout = site_->layout}},
-                "ready a second time");
-  ExpectRefused({kHello, Ready{.layout = site_->layout}, Answer{1}}, "which it does not have");
+  const Ready ready{.layout = site_->layout, .samples = kRawSamples};
+  ExpectRefused({kHello, ready, ready}, "ready a second time");
+  ExpectRefused({kHello, ready, Answer{1}}, "which it does not have");
   site_->ExpectRound();
 }
 
