@@ -1,4 +1,5 @@
-// Tributary with a custom sampler, stream, codec, aggregation rule, sub-network rule and partitioner.
+// Tributary with a custom sampler, stream, codec, aggregation rule, sub-network rule, partitioner, network and
+// data set.
 //
 //   custom_policy                    runs the experiments beside what is built in, and compares
 //   custom_policy run sampler.toml   everything that tributary does: run, coordinator, device, …
@@ -10,8 +11,10 @@
 #include "bf16_codec.h"
 #include "fast_first_sampler.h"
 #include "median_rule.h"
+#include "narrow_network.h"
 #include "rush_hour_stream.h"
 #include "striped_rule.h"
+#include "stripes_dataset.h"
 #include "zipf_partitioner.h"
 
 namespace {
@@ -31,7 +34,8 @@ Status Compare(const Extensions& extensions) {
                     stream = CUSTOM_POLICY_FOLDER "/stream.toml",
                     update = CUSTOM_POLICY_FOLDER "/update.toml",
                     subnetwork = CUSTOM_POLICY_FOLDER "/subnetwork.toml",
-                    partition = CUSTOM_POLICY_FOLDER "/partition.toml";
+                    partition = CUSTOM_POLICY_FOLDER "/partition.toml",
+                    network = CUSTOM_POLICY_FOLDER "/network.toml";
   TRIBUTARY_RETURN_IF_ERROR(Show("sampler ugs", {sampler, {"sampling.method=ugs"}}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("sampler fast-first", {sampler}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("stream at a steady rate", {stream, {"stream.kind=steady"}}, extensions));
@@ -42,7 +46,9 @@ Status Compare(const Extensions& extensions) {
   TRIBUTARY_RETURN_IF_ERROR(Show("whole network", {subnetwork, {"dropout=", "fleet.deadline="}}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("striped sub-networks", {subnetwork}, extensions));
   TRIBUTARY_RETURN_IF_ERROR(Show("samples in equal parts", {partition, {"data.split=iid"}}, extensions));
-  return Show("samples by Zipf's law", {partition}, extensions);
+  TRIBUTARY_RETURN_IF_ERROR(Show("samples by Zipf's law", {partition}, extensions));
+  TRIBUTARY_RETURN_IF_ERROR(Show("cnn on stripes", {network, {"model.name=cnn"}}, extensions));
+  return Show("narrow network on stripes", {network}, extensions);
 }
 
 // What a stream-rate alone gives, under a name, to compare with.
@@ -63,6 +69,8 @@ int main(int argc, char** argv) {
   if (status.ok()) status = extensions.AddAggregationRule(MedianRule());
   if (status.ok()) status = extensions.AddSubnetworkRule(StripedRule());
   if (status.ok()) status = extensions.AddPartitioner(ZipfPartitioner());
+  if (status.ok()) status = extensions.AddNetwork(NarrowNetwork());
+  if (status.ok()) status = extensions.AddDataset(StripesDataset());
   if (status.ok() && argc > 1) return Main(argc, argv, extensions);
   if (status.ok()) status = Compare(extensions);
   if (!status.ok()) std::fprintf(stderr, "custom_policy: %s\n", status.message().c_str());

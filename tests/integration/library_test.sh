@@ -1,5 +1,4 @@
-# What is installed is a library: the example with a sampler, a stream, a codec and rules of its own is built against it, and
-# each does what it is for.
+# What is installed is a library: the example, which adds one of each kind, is built against it, and each does what it is for.
 . "$(dirname "$0")/lib.sh"
 
 example=$SOURCE/examples/custom_policy
@@ -10,7 +9,7 @@ for path in bin/tributary include/tributary/tributary.h share/doc/tributary/LICE
 done
 prefix/bin/tributary presets >/dev/null || fail "the installed program does not run"
 # Nothing but what the public header needs, and nothing of others.
-[ "$(find prefix/include -name '*.h' | wc -l)" -le 44 ] || fail "more headers than a small interface has"
+[ "$(find prefix/include -name '*.h' | wc -l)" -le 46 ] || fail "more headers than a small interface has"
 others=$(grep -rhE '^#include [<"](torch|ATen|c10|grpc|google|absl|openssl|nlohmann|CLI|fmt)' prefix/include || true)
 [ -z "$others" ] || fail "public headers include $others"
 
@@ -59,6 +58,13 @@ longer "$(seconds "samples by Zipf's law")" "$(seconds 'samples in equal parts')
 "$mine" run "$example/partition.toml" --out divided --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"
 grep -q '"zipf"' divided/experiment.toml || fail "the partitioner is not in the experiment as run"
 
+# The network learns the data set.
+accuracy() { sed -nE "s/^$1 .* accuracy ([0-9.]+) %/\1/p" installed.txt; }
+longer "$(accuracy 'narrow network on stripes')" 80 1 || fail "the network does not learn: $(cat installed.txt)"
+"$mine" run "$example/network.toml" --out stripes --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"
+grep -q '^name = "narrow"' stripes/experiment.toml || fail "the network is not in the experiment as run"
+grep -q '^set = "stripes"' stripes/experiment.toml || fail "the data set is not in the experiment as run"
+
 # The whole program, under the new names.
 "$mine" run "$example/sampler.toml" --set experiment.rounds=12 --out sampled --quiet --threads 2 >run.txt || fail "run: $(cat run.txt)"
 grep -q '^method = "fast-first"' sampled/experiment.toml || fail "the sampler is not in the experiment as run"
@@ -80,4 +86,6 @@ PYTHON
 grep -q "stream 'rush-hour:soon': 'soon' is no period" run.txt || fail "what is wrong with the argument? $(cat run.txt)"
 # And not in the program that does not know them.
 expect_error "unknown sampling method 'fast-first'" run "$example/sampler.toml"
+expect_error "unknown model 'narrow'" run "$example/network.toml"
+expect_error "unknown data set 'stripes'" run "$example/network.toml" --set model.name=cnn
 expect_error "stream.kind is 'rush-hour'; this program has no streams of its own" run "$example/stream.toml"

@@ -188,7 +188,7 @@ StatusOr<Model> Build(const Arguments& arguments, const std::string& name) {
 Status List(const Arguments& arguments) {
   TextTable table({"name", "parameters", "MACs", "input", "classes", "what it is"});
   Json list = Json::array();
-  for (const ZooEntry& entry : Zoo()) {
+  for (const NetworkKind& entry : Zoo()) {
     TRIBUTARY_ASSIGN_OR_RETURN(const Model model, Build(arguments, entry.name));
     const std::int64_t parameters = TotalParameters(model.costs);
     const std::int64_t macs = TotalMacs(model.costs).value;

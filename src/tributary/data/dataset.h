@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -106,6 +108,15 @@ class Dataset {
 struct TrainTest {
   Dataset train;
   Dataset test;
+};
+
+// A data set that experiments select by name.
+struct DatasetKind {
+  std::string name;
+  std::string description;  // one line
+  // Draws the samples, or reads them below the folder of data sets (empty if none is given). The result must
+  // be the same on every machine.
+  std::function<StatusOr<TrainTest>(const std::filesystem::path& data_dir)> make;
 };
 
 // Normalises both parts with the statistics of the training part, which must not be empty.

@@ -166,14 +166,44 @@ StatusOr<TrainTest> DrawGlyphs(const DataOptions& options) {
   return MakeGlyphs(glyphs);
 }
 
+// The data sets known by name.
+struct NamedSet {
+  KnownDataset known;
+  StatusOr<TrainTest> (*load)(const DataOptions&);
+};
+const NamedSet kNamedSets[] = {
+    {{"glyphs", "built in: 10 drawn shapes, 3x32x32, 10,000 for training and 2,000 for the test"},
+     DrawGlyphs},
+    {{"mnist", "handwritten digits, 1x28x28, 10 classes, 60,000 and 10,000"},
+     [](const DataOptions& options) { return LoadIdx(options, 10, kMnist); }},
+    {{"fashion-mnist", "pieces of clothing, 1x28x28, 10 classes, 60,000 and 10,000"},
+     [](const DataOptions& options) { return LoadIdx(options, 10, kFashionMnist); }},
+    {{"cifar10", "photographs, 3x32x32, 10 classes, 50,000 and 10,000"},
+     [](const DataOptions& options) { return LoadCifar(options, CifarKind::kCifar10); }},
+    {{"cifar100", "photographs, 3x32x32, 100 classes, 50,000 and 10,000"},
+     [](const DataOptions& options) { return LoadCifar(options, CifarKind::kCifar100); }},
+    {{"har", "phones and watches of 23 people, 6x1x100 every 0.25 s, 5 activities, 19 people and 4"},
+     LoadHar}};
+
+StatusOr<TrainTest> MakeOwn(const DatasetKind& own, const path& data_dir) {
+  TRIBUTARY_ASSIGN_OR_RETURN(TrainTest data, own.make(data_dir).WithContext("data set '" + own.name + "'"));
+  const Dataset &train = data.train, &test = data.test;
+  if (train.size() == 0 || train.shape() != test.shape() || train.classes() != test.classes()) {
+    return InvalidArgument(
+        fmt::format("data set '{}': both parts must have the same shape and classes, and training samples; "
+                    "found {} of {} in "
+                    "{} classes and {} of {} in {}",
+                    own.name, train.size(), FormatShape(train.shape()), train.classes(), test.size(),
+                    FormatShape(test.shape()), test.classes()));
+  }
+  return data;
+}
+
 StatusOr<TrainTest> LoadWhole(const DataOptions& options) {
   const std::string& name = options.name;
-  if (name == "glyphs") return DrawGlyphs(options);
-  if (name == "mnist") return LoadIdx(options, 10, kMnist);
-  if (name == "fashion-mnist") return LoadIdx(options, 10, kFashionMnist);
-  if (name == "cifar10") return LoadCifar(options, CifarKind::kCifar10);
-  if (name == "cifar100") return LoadCifar(options, CifarKind::kCifar100);
-  if (name == "har") return LoadHar(options);
+  if (options.own) return MakeOwn(*options.own, options.data_dir);
+  for (const NamedSet& set : kNamedSets)
+    if (set.known.name == name) return set.load(options);
   std::error_code ignored;
   // A word without a slash that is no folder is probably a mistyped name, not a path.
   if (std::filesystem::is_directory(name, ignored) || name.find('/') != std::string::npos)
@@ -196,14 +226,9 @@ Dataset Limit(Dataset dataset, std::optional<std::size_t> limit, std::uint64_t s
 
 }  // namespace
 
-const std::vector<KnownDataset>& KnownDatasets() {
-  static const std::vector<KnownDataset> known = {
-      {"glyphs", "built in: 10 drawn shapes, 3x32x32, 10,000 for training and 2,000 for the test"},
-      {"mnist", "handwritten digits, 1x28x28, 10 classes, 60,000 and 10,000"},
-      {"fashion-mnist", "pieces of clothing, 1x28x28, 10 classes, 60,000 and 10,000"},
-      {"cifar10", "photographs, 3x32x32, 10 classes, 50,000 and 10,000"},
-      {"cifar100", "photographs, 3x32x32, 100 classes, 50,000 and 10,000"},
-      {"har", "phones and watches of 23 people, 6x1x100 every 0.25 s, 5 activities, 19 people and 4"}};
+std::vector<KnownDataset> KnownDatasets() {
+  std::vector<KnownDataset> known;
+  for (const NamedSet& set : kNamedSets) known.push_back(set.known);
   return known;
 }
 

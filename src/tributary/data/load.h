@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct DataOptions {
   // For pictures, and for recordings including "har".
   ImageSettings images{};
   SensorSettings sensors{};
+  // A data set of the program's extensions instead of `name`.
+  std::shared_ptr<const DatasetKind> own{};
 };
 
 // The recognised kind of data in a user's folder.
@@ -45,7 +48,7 @@ struct KnownDataset {
 };
 
 // The data sets known by name, in display order.
-const std::vector<KnownDataset>& KnownDatasets();
+std::vector<KnownDataset> KnownDatasets();
 std::vector<std::string> DatasetNames();
 
 // Loads (or draws) a data set. Published sets are read from these files under `data_dir`, with their usual

@@ -175,5 +175,30 @@ TEST_F(LoadTest, RefusesArraysThatAreNoDataSet) {
   EXPECT_NE(refusal({2, 1}, {1, 2}, {0, 1e6F}).find("found 1000000"), std::string::npos);
 }
 
+TEST(Load, ADataSetOfAnExtensionIsLimitedAndChecked) {
+  const auto draw = [](std::size_t count, int classes) {
+    return Dataset::Make({"own", {1, 1, 1}, classes, {}}, std::vector<std::uint8_t>(count, 7),
+                         std::vector<std::int32_t>(count, 1))
+        .value();
+  };
+  DataOptions options{.name = "own", .data_dir = "somewhere", .train_limit = 3};
+  options.own = std::make_shared<DatasetKind>(
+      DatasetKind{"own", "", [&](const std::filesystem::path& folder) {
+                    EXPECT_EQ(folder, "somewhere");
+                    return StatusOr<TrainTest>(TrainTest{draw(5, 2), draw(2, 2)});
+                  }});
+  const auto data = LoadData(options);
+  ASSERT_TRUE(data.ok()) << data.status();
+  EXPECT_EQ(data->train.size(), 3U);
+  EXPECT_EQ(data->test.size(), 2U);
+
+  options.own = std::make_shared<DatasetKind>(
+      DatasetKind{"own", "", [&](const std::filesystem::path&) {
+                    return StatusOr<TrainTest>(TrainTest{draw(5, 2), draw(2, 3)});
+                  }});
+  EXPECT_NE(LoadData(options).status().message().find("data set 'own': both parts must have the same shape"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace tributary::inline data

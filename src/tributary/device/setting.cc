@@ -119,7 +119,8 @@ StatusOr<TrainTest> LoadExperimentData(const Experiment& experiment, const std::
                                                        .test_limit = experiment.data.test_limit,
                                                        .classes = experiment.data.classes,
                                                        .images = experiment.data.images,
-                                                       .sensors = experiment.data.sensors}));
+                                                       .sensors = experiment.data.sensors,
+                                                       .own = experiment.data.own}));
   if (experiment.data.evaluate == MeasuredOn::kTest) return data;
   const std::size_t limit = experiment.data.test_limit.value_or(data.train.size());
   Dataset measured = data.train.Select(SampleRange(0, std::min(data.train.size(), limit)));
@@ -138,7 +139,10 @@ ZooOptions NetworkOf(const std::string& name, const Experiment& experiment, cons
     zoo.cut = experiment.split.cut;
     zoo.tail = experiment.split.tail.value_or("");
   }
-  if (name == experiment.model.name) zoo.imported = experiment.model.graph;
+  if (name == experiment.model.name) {
+    zoo.imported = experiment.model.graph;
+    zoo.own = experiment.model.own;
+  }
   if (experiment.dropout.method->menu == SubnetworkRule::Menu::kNarrow) zoo.width = experiment.dropout.width;
   return zoo;
 }

@@ -281,7 +281,7 @@ TEST(Executor, TwoPassesAreTheSameAsOne) {
 }
 
 TEST(Executor, EveryZooNetworkTrainsForward) {
-  for (const ZooEntry& entry : tributary::Zoo()) {
+  for (const NetworkKind& entry : tributary::Zoo()) {
     if (entry.name == "resnet152" || entry.name == "vgg19" || entry.name == "resnet50")
       continue;  // same code, slower
     Bench bench(Zoo(entry.name), 2);

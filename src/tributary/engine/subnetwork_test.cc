@@ -207,14 +207,14 @@ void ExpectMasked(StatusOr<Graph> graph, FilterScaling scaling, std::uint64_t se
   EXPECT_EQ(untouched, 0U) << name;
 }
 
-StatusOr<Graph> SmallZoo(const ZooEntry& entry) {
+StatusOr<Graph> SmallZoo(const NetworkKind& entry) {
   const Shape small = entry.input.height > 64 ? Shape{entry.input.channels, 32, 32} : entry.input;
   return BuildZooGraph({entry.name, small, 10, Stem::kAuto, {}, {}});
 }
 
 TEST(Subnetwork, EqualsTheWholeOneWithMaskedChannelsForEveryNetwork) {
   SetComputeThreads(1);
-  for (const ZooEntry& entry : Zoo()) {
+  for (const NetworkKind& entry : Zoo()) {
     StatusOr<Graph> graph = SmallZoo(entry);
     ASSERT_TRUE(graph.ok()) << graph.status();
     if (TransferUnits(*graph).size() <= kDeepest) ExpectMasked(std::move(graph), FilterScaling::kNone, 7);

@@ -18,7 +18,7 @@ constexpr std::int64_t kMostSamples = 1'000'000'000;
 
 std::vector<std::string> ZooNames() {
   std::vector<std::string> names;
-  for (const ZooEntry& entry : Zoo()) names.push_back(entry.name);
+  for (const NetworkKind& entry : Zoo()) names.push_back(entry.name);
   return names;
 }
 
@@ -100,9 +100,23 @@ void AddImport(ModelChoice& model, const OptionContext& context, OptionList& lis
 OptionList ModelKeys(Experiment& e, const OptionContext& context) {
   ModelChoice& model = e.model;
   OptionList list;
+  // An experiment may be written without the extensions it was read with.
+  const auto networks = std::make_shared<std::vector<std::shared_ptr<const NetworkKind>>>(
+      context.extensions.networks().begin(), context.extensions.networks().end());
+  if (model.own) *networks = WithChosen(std::move(*networks), model.own);
+  const auto names = [networks] {
+    std::vector<std::string> all = ZooNames();
+    for (const auto& network : *networks) all.push_back(network->name);
+    return all;
+  };
   ValueForm name = Text(model.name);
-  name.allowed = [] {
-    Allowed allowed = NameForm(nullptr, "", ZooNames(), {}, {}).allowed();
+  name.read = [&model, networks, text = name.read](const Value& value, const Spot& spot) {
+    TRIBUTARY_RETURN_IF_ERROR(text(value, spot));
+    model.own = RowNamed(*networks, model.name);
+    return OkStatus();
+  };
+  name.allowed = [names] {
+    Allowed allowed = NameForm(nullptr, "", names(), {}, {}).allowed();
     return Allowed{allowed.words + "; any name with onnx",
                    "\"anyOf\": [{" + allowed.schema + "}, {\"type\": \"string\"}]"};
   };
@@ -110,8 +124,7 @@ OptionList ModelKeys(Experiment& e, const OptionContext& context) {
   const auto has = [](std::string_view key) { return "{\"required\": [" + Quoted(key) + "]}"; };
   list.AddSchema(", \"if\": {\"not\": {\"anyOf\": [" + has(kOnnxKey) + ", " + has(kGraphKey) +
                  "]}}, \"then\": {\"required\": [" + Quoted(kNameKey) + "], \"properties\": {" +
-                 Quoted(kNameKey) + ": {" + NameForm(nullptr, "", ZooNames(), {}, {}).allowed().schema +
-                 "}}}");
+                 Quoted(kNameKey) + ": {" + NameForm(nullptr, "", names(), {}, {}).allowed().schema + "}}}");
   AddImport(model, context, list);
   list.Add("stem", OneOf(model.stem, kStems),
            "First layers of built-in networks: for small images (cifar), or reducing large ones early "
@@ -136,8 +149,8 @@ OptionList ModelKeys(Experiment& e, const OptionContext& context) {
            "Layers, or modules of layers, that keep their weights.");
   list.Add("compute-as", OneOf(model.compute_as, ZooNames(), "model"),
            "Charge the time and bytes of this network while a smaller one is trained; reports say so.");
-  list.Check([&model](OptionList& mistakes) {
-    const std::vector<std::string> zoo = ZooNames();
+  list.Check([&model, names](OptionList& mistakes) {
+    const std::vector<std::string> zoo = names();
     if (model.graph && model.name != model.graph->name()) {
       mistakes.Fail(&model.name, " is \"" + model.name + "\", and the network in graph is called \"" +
                                      model.graph->name() + "\"");
@@ -279,11 +292,17 @@ void AddFolder(DataChoice& data, OptionList& list) {
   });
 }
 
-ValueForm SetForm(std::string& set) {
+ValueForm SetForm(DataChoice& data, const Extensions& extensions) {
+  std::string& set = data.set;
+  std::vector<std::shared_ptr<const DatasetKind>> own(extensions.datasets().begin(),
+                                                      extensions.datasets().end());
+  if (data.own) own = WithChosen(std::move(own), data.own);
+  std::vector<std::string> known = DatasetNames();
+  for (const auto& dataset : own) known.push_back(dataset->name);
   ValueForm form = Text(set);
-  form.read = [&set, text = form.read](const Value& value, const Spot& spot) {
+  form.read = [&data, &set, own, known, text = form.read](const Value& value, const Spot& spot) {
     TRIBUTARY_RETURN_IF_ERROR(text(value, spot));
-    const std::vector<std::string> known = DatasetNames();
+    data.own = RowNamed(own, set);
     const bool folder = set.find('/') != std::string::npos;
     if (folder || std::ranges::find(known, set) != known.end()) return OkStatus();
     return spot.Refuse(value, ": " + UnknownName("data set", set, known).message() +
@@ -291,8 +310,8 @@ ValueForm SetForm(std::string& set) {
                                   "recordings, with a slash in it: ./" +
                                   set.substr(0, 64));
   };
-  form.allowed = [] {
-    const Allowed names = NameForm(nullptr, "", DatasetNames(), {}, {}).allowed();
+  form.allowed = [known] {
+    const Allowed names = NameForm(nullptr, "", known, {}, {}).allowed();
     return Allowed{names.words + ", or the path of a folder, with a slash in it",
                    "\"anyOf\": [{" + names.schema +
                        "}, {\"type\": \"string\", \"pattern\": \"/\", \"examples\": [\"./folder/\"]}]"};
@@ -305,7 +324,7 @@ ValueForm SetForm(std::string& set) {
 OptionList DataKeys(Experiment& e, const OptionContext& context) {
   DataChoice& data = e.data;
   OptionList list;
-  list.Add("set", SetForm(data.set), "The data set.").Required();
+  list.Add("set", SetForm(data, context.extensions), "The data set.").Required();
   list.Add("split",
            Inline(&data.split, [&data, &context] { return DataSplitKeys(data.split, data.shards, context); }),
            "How the samples are distributed over the devices.");

@@ -55,6 +55,7 @@ struct Goal {
 struct ModelChoice {
   // A built-in network, built for the data's shape and classes; or the name of an imported network.
   std::string name;
+  std::shared_ptr<const NetworkKind> own{};  // if `name` is that of an extension
   // The imported network (onnx = "FILE.onnx", or graph = "…" in the experiment.toml of a run).
   std::shared_ptr<const Graph> graph{};
   // File with the initial weights: that of `onnx` unless another is given. Empty: initialised from the seed.
@@ -84,6 +85,7 @@ enum class MeasuredOn { kTest, kTrain };
 struct DataChoice {
   // A known data set, or the path of a folder, which contains a slash.
   std::string set;
+  std::shared_ptr<const DatasetKind> own{};  // if `set` is the name of an extension
   // Distribution of the samples over the devices; `devices`, `seed` and `speeds` are the experiment's.
   // Besides the kinds of SplitOptions there is "submodular", with the options `shards`.
   SplitOptions split;

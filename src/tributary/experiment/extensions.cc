@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tributary/data/load.h"
 #include "tributary/experiment/options.h"
 #include "tributary/policy/sampling/sampling.h"
 
@@ -79,6 +80,19 @@ Status Extensions::AddPartitioner(Partitioner partitioner) {
   if (partitioner.name == "submodular")
     return CheckExtension("partitioner", partitioner.name, true);  // built in, outside of the table
   return AddRow("partitioner", AllPartitioners(), std::move(partitioner), partitioners_);
+}
+
+Status Extensions::AddNetwork(NetworkKind network) {
+  const auto is_it = [&](const NetworkKind& built_in) { return built_in.name == network.name; };
+  if (std::ranges::any_of(Zoo(), is_it)) return CheckExtension("network", network.name, true);
+  return AddRow("network", networks_, std::move(network), networks_);
+}
+
+Status Extensions::AddDataset(DatasetKind dataset) {
+  const std::vector<std::string> known = DatasetNames();
+  if (std::ranges::find(known, dataset.name) != known.end())
+    return CheckExtension("data set", dataset.name, true);
+  return AddRow("data set", datasets_, std::move(dataset), datasets_);
 }
 
 std::vector<std::shared_ptr<const AggregationRule>> Extensions::AllAggregationRules() const {

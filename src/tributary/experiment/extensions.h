@@ -2,12 +2,15 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tributary/base/status.h"
+#include "tributary/data/dataset.h"
 #include "tributary/data/stream.h"
+#include "tributary/model/zoo.h"
 #include "tributary/policy/aggregation/aggregation.h"
 #include "tributary/policy/compression/codecs.h"
 #include "tributary/policy/dropout/subnetwork_rule.h"
@@ -31,6 +34,10 @@ class Extensions {
   Status AddSubnetworkRule(SubnetworkRule rule);
   // `[data] split = "NAME"`.
   Status AddPartitioner(Partitioner partitioner);
+  // `[model] name = "NAME"`, on the coordinator and on every device.
+  Status AddNetwork(NetworkKind network);
+  // `[data] set = "NAME"`, on the coordinator and on every device.
+  Status AddDataset(DatasetKind dataset);
   // All refuse names that are taken, or that have other characters than letters, digits, '-' and '_'.
 
   // Null if there is none.
@@ -41,6 +48,9 @@ class Extensions {
   std::vector<CompressionKind> AllCodecs() const;
   std::vector<DropoutMethod> AllSubnetworkRules() const;
   std::vector<std::shared_ptr<const Partitioner>> AllPartitioners() const;
+  // The custom ones.
+  std::span<const std::shared_ptr<const NetworkKind>> networks() const { return networks_; }
+  std::span<const std::shared_ptr<const DatasetKind>> datasets() const { return datasets_; }
   std::vector<std::string> SamplerNames() const;
   std::vector<std::string> StreamNames() const;
 
@@ -51,6 +61,8 @@ class Extensions {
   std::vector<CompressionKind> codecs_;
   std::vector<DropoutMethod> subnetwork_rules_;
   std::vector<std::shared_ptr<const Partitioner>> partitioners_;
+  std::vector<std::shared_ptr<const NetworkKind>> networks_;
+  std::vector<std::shared_ptr<const DatasetKind>> datasets_;
 };
 
 }  // namespace tributary::inline experiment

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <utility>
+
 #include "tributary/experiment/reader.h"
 #include "tributary/experiment/testing_texts.h"
 
@@ -83,6 +86,12 @@ TEST(Extensions, RefuseNamesThatAreTakenOrAreNone) {
   refused(extensions.AddPartitioner({"iid", nowhere}), "there is a partitioner 'iid' already");
   refused(extensions.AddPartitioner({"submodular", nowhere}), "there is a partitioner 'submodular' already");
   refused(extensions.AddPartitioner({"a b", nowhere}), "allowed in its name");
+  const auto nothing = [](const Shape&, std::int64_t, bool) -> StatusOr<Graph> { return Unavailable(""); };
+  refused(extensions.AddNetwork({"cnn", "", {}, 0, nothing}), "there is a network 'cnn' already");
+  refused(extensions.AddNetwork({"none", "", {}, 0, nullptr}), "is null");
+  const auto empty = [](const std::filesystem::path&) -> StatusOr<TrainTest> { return Unavailable(""); };
+  refused(extensions.AddDataset({"glyphs", "", empty}), "there is a data set 'glyphs' already");
+  refused(extensions.AddDataset({"a/b", "", empty}), "allowed in its name");
   EXPECT_EQ(extensions.SamplerNames(), std::vector<std::string>{"turns"});
   EXPECT_EQ(extensions.StreamNames(), std::vector<std::string>{"rush-hour"});
 }
@@ -130,6 +139,37 @@ TEST(Extensions, APartitionerIsChosenByItsNameAndFollowsItsKeys) {
                 .message()
                 .find("unknown split 'zipf'"),
             std::string::npos);
+}
+
+TEST(Extensions, NetworksAndDataSetsAreChosenByTheirNames) {
+  Extensions extensions = Two();
+  const auto build = [](const Shape& input, std::int64_t classes, bool) {
+    GraphBuilder b("tiny", input);
+    b.Add("fc", Linear{classes}, {b.Add("flatten", Flatten{}, {0})});
+    return std::move(b).Build();
+  };
+  ASSERT_TRUE(extensions.AddNetwork({"tiny", "", {1, 2, 2}, 2, build}).ok());
+  ASSERT_TRUE(extensions.AddNetwork({"tiny-2", "", {1, 2, 2}, 2, build}).ok());
+  const auto draw = [](const std::filesystem::path&) -> StatusOr<TrainTest> {
+    return Unavailable("no samples");
+  };
+  ASSERT_TRUE(extensions.AddDataset({"noise", "", draw}).ok());
+  const std::vector<std::string> set = {"model.name=tiny", "data.set=noise"};
+  const auto experiment = ReadExperimentText(kSplit, {"e.toml", {}}, set, extensions);
+  ASSERT_TRUE(experiment.ok()) << experiment.status();
+  ASSERT_NE(experiment->model.own, nullptr);
+  EXPECT_EQ(experiment->model.own->name, "tiny");
+  ASSERT_NE(experiment->data.own, nullptr);
+  EXPECT_EQ(experiment->data.own->name, "noise");
+  const std::string text = FormatExperiment(*experiment);
+  const auto again = ReadExperimentText(text, {"as-run", {}}, {}, extensions);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(FormatExperiment(*again), text);
+
+  const auto message = [](const auto& result) { return result.status().message(); };
+  const auto unknown = ReadExperimentText(kSplit, {"e.toml", {}}, {"model.name=tini"}, extensions);
+  EXPECT_NE(message(unknown).find("did you mean 'tiny'?"), std::string::npos) << unknown.status();
+  EXPECT_NE(message(ReadExperimentText(text, {"as-run", {}}, {}, Two())).find("unknown"), std::string::npos);
 }
 
 TEST(Extensions, AreUnknownToAProgramWithoutThem) {

@@ -121,6 +121,14 @@ std::vector<std::shared_ptr<const Row>> WithChosen(std::vector<std::shared_ptr<c
   return rows;
 }
 
+// The row of this name, or null.
+template <typename Row>
+std::shared_ptr<const Row> RowNamed(const std::vector<std::shared_ptr<const Row>>& rows,
+                                    std::string_view name) {
+  const auto row = std::ranges::find(rows, name, [](const auto& one) { return std::string_view(one->name); });
+  return row == rows.end() ? nullptr : *row;
+}
+
 // A row of a table, by name. `chosen` is called after the field is set.
 template <typename Row>
 ValueForm RowForm(

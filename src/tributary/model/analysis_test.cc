@@ -21,7 +21,7 @@ Model Zoo(const std::string& name, std::optional<Shape> input = {}) {
 
 TEST(SplitPoints, AreWhereExactlyOneTensorCrosses) {
   // Against the definition: count, for every place, the tensors made before and read after it.
-  for (const ZooEntry& entry : tributary::Zoo()) {
+  for (const NetworkKind& entry : tributary::Zoo()) {
     const Model model = Zoo(entry.name, Shape{3, 32, 32});
     const Graph& graph = model.graph;
     for (NodeIndex i = 1; i + 1 < graph.size(); ++i) {
@@ -81,7 +81,7 @@ TEST(TransferUnits, ANormBeforeItsLayerGoesWithIt) {
 }
 
 TEST(Layout, HoldsEveryTensorOnceAlignedAndUnitByUnit) {
-  for (const ZooEntry& entry : tributary::Zoo()) {
+  for (const NetworkKind& entry : tributary::Zoo()) {
     const Model model = Zoo(entry.name, Shape{3, 32, 32});
     for (const Layout* layout : {&model.parameters, &model.statistics}) {
       std::set<std::string> names;

@@ -10,7 +10,7 @@ namespace tributary::inline model {
 namespace {
 
 TEST(UnitCosts, AddUpToTheNetwork) {
-  for (const ZooEntry& entry : Zoo()) {
+  for (const NetworkKind& entry : Zoo()) {
     SCOPED_TRACE(entry.name);
     const auto graph = BuildZooGraph({.name = std::string(entry.name)});
     ASSERT_TRUE(graph.ok());

@@ -20,7 +20,7 @@ void ExpectSame(const Graph& a, const Graph& b) {
 }
 
 TEST(GraphText, GivesEveryNetworkOfTheZooAgain) {
-  for (const ZooEntry& entry : Zoo()) {
+  for (const NetworkKind& entry : Zoo()) {
     const Graph graph = BuildZooGraph({entry.name}).value();
     const std::string text = FormatGraph(graph);
     const auto again = ParseGraph(text);

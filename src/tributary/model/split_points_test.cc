@@ -116,7 +116,7 @@ std::vector<Graph> Networks() {
   for (const char* name : {"resnet8", "googlenet", "mobilenet-v2", "inception-v4", "vgg11", "resnet50"}) {
     graphs.push_back(ZooGraph(name));
   }
-  for (const ZooEntry& entry : Zoo()) {
+  for (const NetworkKind& entry : Zoo()) {
     auto graph = BuildZooGraph({entry.name, {}, {}, Stem::kAuto});
     if (graph->size() < 30) graphs.push_back(std::move(graph).value());  // the small ones, signals among them
   }

@@ -1,5 +1,7 @@
 #include "tributary/model/zoo.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -19,63 +21,36 @@ constexpr Shape kSignal{6, 1, 100};
 constexpr std::int64_t kLargestCifarInput = 64;
 constexpr std::int64_t kMostClasses = 1'000'000;
 
-using Build = std::function<StatusOr<Graph>(const Shape& input, std::int64_t classes, bool cifar_form)>;
-
-struct Recipe {
-  ZooEntry entry;
-  Build build;
-};
-
-Recipe Vgg(int depth) {
+NetworkKind Vgg(int depth) {
   const std::string number = std::to_string(depth);
-  return {{"vgg" + number, "VGG-" + number + ", no norm", kImageNet, 1000}, std::bind_front(zoo::Vgg, depth)};
+  return {"vgg" + number, "VGG-" + number + ", no norm", kImageNet, 1000, std::bind_front(zoo::Vgg, depth)};
 }
 
-Recipe ResNet(int depth, std::string description, Shape input, std::int64_t classes) {
-  return {{"resnet" + std::to_string(depth), std::move(description), input, classes},
+NetworkKind ResNet(int depth, std::string description, Shape input, std::int64_t classes) {
+  return {"resnet" + std::to_string(depth), std::move(description), input, classes,
           std::bind_front(zoo::ResNet, depth)};
 }
 
-Recipe DenseNet(int depth) {
+NetworkKind DenseNet(int depth) {
   const std::string number = std::to_string(depth);
-  return {{"densenet-" + number, "DenseNet-" + number + " for small images, growth 12", kCifar, 10},
+  return {"densenet-" + number, "DenseNet-" + number + " for small images, growth 12", kCifar, 10,
           std::bind_front(zoo::DenseNet, depth)};
 }
 
-const std::vector<Recipe>& Recipes() {
-  static const std::vector<Recipe> recipes = {
-      {{"mlp", "a perceptron with one hidden layer of 128, no norm", kCifar, 10}, zoo::Perceptron},
-      {{"har-cnn", "three convolutions along time for sensors' signals, group norm", kSignal, 5},
-       zoo::HarCnn},
-      {{"lenet5", "LeNet-5, two convolutions, no norm", kCifar, 10}, zoo::LeNet5},
-      {{"cnn", "two 3x3 convolutions and two linear layers, no norm", kCifar, 10}, zoo::SmallCnn},
-      ResNet(8, "ResNet-8 for small images, 3 stages", kCifar, 10),
-      ResNet(20, "ResNet-20 for small images, 3 stages", kCifar, 10),
-      DenseNet(40),
-      {{"mobilenet-v2", "MobileNet-v2, depthwise, inverted residuals", kImageNet, 1000}, zoo::MobileNetV2},
-      {{"googlenet", "GoogLeNet with batch norm, no auxiliary heads", kImageNet, 1000}, zoo::GoogLeNet},
-      DenseNet(100),
-      ResNet(18, "ResNet-18, basic blocks", kImageNet, 1000),
-      ResNet(34, "ResNet-34, basic blocks", kImageNet, 1000),
-      ResNet(50, "ResNet-50, bottlenecks", kImageNet, 1000),
-      {{"inception-v4", "Inception-v4, branches throughout", Shape{3, 299, 299}, 1000}, zoo::InceptionV4},
-      ResNet(152, "ResNet-152, bottlenecks", kImageNet, 1000),
-      Vgg(11),
-      Vgg(16),
-      Vgg(19),
-  };
-  return recipes;
+StatusOr<NetworkKind> FindNetwork(const ZooOptions& options) {
+  if (options.own) return *options.own;
+  std::vector<std::string> names;
+  for (const NetworkKind& network : Zoo()) {
+    if (network.name == options.name) return network;
+    names.push_back(network.name);
+  }
+  return UnknownName("model", options.name, names);
 }
 
 StatusOr<Graph> BuildOwn(const ZooOptions& options) {
-  std::vector<std::string> names;
-  for (const ZooEntry& entry : Zoo()) names.push_back(entry.name);
-  const auto recipe = std::find_if(Recipes().begin(), Recipes().end(),
-                                   [&](const Recipe& r) { return r.entry.name == options.name; });
-  if (recipe == Recipes().end()) return UnknownName("model", options.name, names);
-
-  const Shape input = options.input.value_or(recipe->entry.input);
-  const std::int64_t classes = options.classes.value_or(recipe->entry.classes);
+  TRIBUTARY_ASSIGN_OR_RETURN(const NetworkKind network, FindNetwork(options));
+  const Shape input = options.input.value_or(network.input);
+  const std::int64_t classes = options.classes.value_or(network.classes);
   if (classes < 1 || classes > kMostClasses) {
     return InvalidArgument("a network has from 1 to " + std::to_string(kMostClasses) + " classes, found " +
                            std::to_string(classes));
@@ -83,7 +58,13 @@ StatusOr<Graph> BuildOwn(const ZooOptions& options) {
   const bool cifar_form = options.stem == Stem::kAuto
                               ? std::max(input.height, input.width) <= kLargestCifarInput
                               : options.stem == Stem::kCifar;
-  return recipe->build(input, classes, cifar_form);
+  TRIBUTARY_ASSIGN_OR_RETURN(Graph graph, network.make(input, classes, cifar_form));
+  if (graph.input_shape() != input || graph.classes() != classes) {
+    return InvalidArgument(fmt::format(
+        "network '{}' was built for samples of {} and {} classes instead of {} and {}", network.name,
+        FormatShape(graph.input_shape()), graph.classes(), FormatShape(input), classes));
+  }
+  return graph;
 }
 
 // An imported network is not adapted.
@@ -102,13 +83,28 @@ StatusOr<Graph> CheckImported(const ZooOptions& options) {
 
 }  // namespace
 
-std::span<const ZooEntry> Zoo() {
-  static const std::vector<ZooEntry> entries = [] {
-    std::vector<ZooEntry> list;
-    for (const Recipe& recipe : Recipes()) list.push_back(recipe.entry);
-    return list;
-  }();
-  return entries;
+std::span<const NetworkKind> Zoo() {
+  static const std::vector<NetworkKind> networks = {
+      {"mlp", "a perceptron with one hidden layer of 128, no norm", kCifar, 10, zoo::Perceptron},
+      {"har-cnn", "three convolutions along time for sensors' signals, group norm", kSignal, 5, zoo::HarCnn},
+      {"lenet5", "LeNet-5, two convolutions, no norm", kCifar, 10, zoo::LeNet5},
+      {"cnn", "two 3x3 convolutions and two linear layers, no norm", kCifar, 10, zoo::SmallCnn},
+      ResNet(8, "ResNet-8 for small images, 3 stages", kCifar, 10),
+      ResNet(20, "ResNet-20 for small images, 3 stages", kCifar, 10),
+      DenseNet(40),
+      {"mobilenet-v2", "MobileNet-v2, depthwise, inverted residuals", kImageNet, 1000, zoo::MobileNetV2},
+      {"googlenet", "GoogLeNet with batch norm, no auxiliary heads", kImageNet, 1000, zoo::GoogLeNet},
+      DenseNet(100),
+      ResNet(18, "ResNet-18, basic blocks", kImageNet, 1000),
+      ResNet(34, "ResNet-34, basic blocks", kImageNet, 1000),
+      ResNet(50, "ResNet-50, bottlenecks", kImageNet, 1000),
+      {"inception-v4", "Inception-v4, branches throughout", Shape{3, 299, 299}, 1000, zoo::InceptionV4},
+      ResNet(152, "ResNet-152, bottlenecks", kImageNet, 1000),
+      Vgg(11),
+      Vgg(16),
+      Vgg(19),
+  };
+  return networks;
 }
 
 StatusOr<Graph> BuildZooGraph(const ZooOptions& options) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +22,16 @@ enum class Stem {
   kImageNet,
 };
 
+// A network that experiments select by name.
+struct NetworkKind {
+  std::string name;
+  std::string description;   // one line
+  Shape input;               // default shape of a sample
+  std::int64_t classes = 0;  // default number of classes
+  // Builds the network for these samples; `cifar_form` selects the form for small images.
+  std::function<StatusOr<Graph>(const Shape& input, std::int64_t classes, bool cifar_form)> make;
+};
+
 struct ZooOptions {
   std::string name;
   std::optional<Shape> input;           // default: that of the network, 3x224x224 or 3x32x32
@@ -33,17 +44,12 @@ struct ZooOptions {
   double width = 1;
   // An imported network instead of the zoo's; `input` and `classes` must fit it, and `name` is only a label.
   std::shared_ptr<const Graph> imported{};
-};
-
-struct ZooEntry {
-  std::string name;
-  std::string description;
-  Shape input;
-  std::int64_t classes;
+  // A network of the program's extensions instead of the zoo's.
+  std::shared_ptr<const NetworkKind> own{};
 };
 
 // The built-in networks, smallest first, with the node names of PyTorch's implementations.
-std::span<const ZooEntry> Zoo();
+std::span<const NetworkKind> Zoo();
 
 // Builds a network; the error for an unknown name suggests the nearest.
 StatusOr<Graph> BuildZooGraph(const ZooOptions& options);

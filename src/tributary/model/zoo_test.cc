@@ -115,7 +115,7 @@ TEST(Zoo, SmallImagesGetTheCifarFormUnlessForced) {
 }
 
 TEST(Zoo, EveryNetworkBuildsForSmallAndLargeInputs) {
-  for (const ZooEntry& entry : tributary::Zoo()) {
+  for (const NetworkKind& entry : tributary::Zoo()) {
     for (const Shape& input : {Shape{1, 28, 28}, Shape{3, 32, 32}, Shape{3, 96, 96}}) {
       const auto graph = BuildZooGraph({entry.name, input, 7, Stem::kAuto});
       ASSERT_TRUE(graph.ok()) << graph.status();
@@ -149,6 +149,28 @@ TEST(SuitableScaling, IsInverseWhereThereAreNoNorms) {
   EXPECT_EQ(SuitableScaling(Zoo("cnn").graph), FilterScaling::kInverse);
   EXPECT_EQ(SuitableScaling(Zoo("mlp").graph), FilterScaling::kInverse);
   EXPECT_EQ(SuitableScaling(Zoo("resnet8").graph), FilterScaling::kNone);
+}
+
+TEST(Zoo, ANetworkOfAnExtensionMustFitTheSamples) {
+  NetworkKind kind{"tiny", "", {1, 4, 4}, 3, [](const Shape& input, std::int64_t classes, bool) {
+                     GraphBuilder b("tiny", input);
+                     b.Add("fc", Linear{classes}, {b.Add("flatten", Flatten{}, {0})});
+                     return std::move(b).Build();
+                   }};
+  const auto build = [&](std::optional<std::int64_t> classes) {
+    return BuildZooGraph(
+        {.name = "tiny", .input = {}, .classes = classes, .own = std::make_shared<NetworkKind>(kind)});
+  };
+  EXPECT_EQ(build({})->classes(), 3);
+  EXPECT_EQ(build(7)->classes(), 7);
+  kind.make = [](const Shape& input, std::int64_t, bool) {
+    GraphBuilder b("tiny", input);
+    b.Add("fc", Linear{5}, {b.Add("flatten", Flatten{}, {0})});
+    return std::move(b).Build();
+  };
+  EXPECT_TRUE(build(5).ok());
+  EXPECT_EQ(build(7).status().message(),
+            "network 'tiny' was built for samples of 1x4x4 and 5 classes instead of 1x4x4 and 7");
 }
 
 }  // namespace
