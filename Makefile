@@ -66,7 +66,7 @@ test-fuzz: test-dev
 bench:
 	@scripts/setup build
 	@$(MAKE) --no-print-directory build/release/build.ninja
-	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression bench_split bench_dropout bench_partitioning bench_store bench_dashboard tributary
+	ninja -C build/release bench_engine bench_simulator bench_clock bench_fleet bench_scheduling bench_sampling bench_compression bench_split bench_dropout bench_partitioning bench_store bench_dashboard bench_trust tributary
 	build/release/bench/engine
 	build/release/bench/simulator
 	build/release/bench/clock
@@ -80,6 +80,7 @@ bench:
 	build/release/bench/partitioning quality
 	build/release/bench/store
 	build/release/bench/dashboard build/release/bin/tributary
+	build/release/bench/trust
 
 clean:
 	rm -rf build

@@ -27,9 +27,9 @@ for method in sync-sgd federated; do
 done
 
 # Sanitizers make everything slow: one case of each kind.
-cut_methods=(sync-sgd federated) rules_of=("trimmed-mean dense" "centred-clipping top-k") rates=(0 100)
+cut_methods=(sync-sgd federated) rules_of=("trimmed-mean dense" "centred-clipping top-k" "trusted dense") rates=(0 100)
 compressed=("sync-sgd top-k layerwise" "sync-sgd int8 optimal" "sync-sgd fp16 layerwise" "federated adaptive-top-k optimal")
-[ "$thorough" -eq 1 ] || cut_methods=(federated) rules_of=("centred-clipping top-k") rates=(100) compressed=("sync-sgd top-k layerwise")
+[ "$thorough" -eq 1 ] || cut_methods=(federated) rules_of=("centred-clipping top-k" "trusted dense") rates=(100) compressed=("sync-sgd top-k layerwise")
 
 # However transfers are cut, simulated or real: the same weights.
 for method in "${cut_methods[@]}"; do
@@ -60,12 +60,14 @@ for setting in "${compressed[@]}"; do
   [ "$up" -lt $((down * 9 / 10)) ] || fail "$kind sent $up bytes up and $down down"
 done
 
-# Rules that read all updates back from the journal, once or several times, plain or compressed.
+# Rules that read all updates back from the journal, once or several times, plain or compressed; one trains at the coordinator too.
 for pair in "${rules_of[@]}"; do
   read -r rule kind <<<"$pair"
   write_experiment federated 8 sequential $kind
-  "$TRIBUTARY" run ./tiny.toml --set aggregation.rule=$rule --out "$rule-$kind" --quiet >/dev/null
-  run_real "real-$rule-$kind" --set aggregation.rule=$rule
+  set_rule=(--set aggregation.rule=$rule)
+  [ $rule != trusted ] || set_rule+=(--set aggregation.trusted-samples=16)
+  "$TRIBUTARY" run ./tiny.toml "${set_rule[@]}" --out "$rule-$kind" --quiet >/dev/null
+  run_real "real-$rule-$kind" "${set_rule[@]}"
   expect_same "$rule-$kind" "real-$rule-$kind"
 done
 

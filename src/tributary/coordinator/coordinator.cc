@@ -70,12 +70,13 @@ StatusOr<WeightsVersion*> WeightsVersions::Advance() {
 
 Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
                          EventSink& events, CentralTest central_test, std::optional<SplitSetup> split,
-                         std::filesystem::path spool)
+                         std::filesystem::path spool, OwnTraining own_training)
     : experiment_(experiment),
       model_(std::move(model)),
       fleet_(fleet),
       events_(events),
       central_test_(std::move(central_test)),
+      own_training_(std::move(own_training)),
       split_(std::move(split)),
       versions_(*model_),
       journal_(std::move(spool)) {
@@ -143,9 +144,12 @@ Status Coordinator::MakeMethod() {
   if (method_ != nullptr) return OkStatus();
   const std::size_t size = parameters().size();
   const AggregationOptions& aggregation = experiment_.aggregation;
+  const OwnUpdate own_update = [this] {  // of the round under way
+    return own_training_(method_->Assign(RoundId{kept_.round + 1}), weights());
+  };
   TRIBUTARY_ASSIGN_OR_RETURN(
-      aggregate_, aggregation.rule->make(
-                      {*model_, journal_, experiment_.dropout, experiment_.goal.seed, aggregation.numbers}));
+      aggregate_, aggregation.rule->make({*model_, journal_, experiment_.dropout, experiment_.goal.seed,
+                                          aggregation.numbers, own_update}));
   TRIBUTARY_ASSIGN_OR_RETURN(method_, MakeRoundMethod(experiment_, size, split_ ? &*split_ : nullptr));
   return OkStatus();
 }
@@ -280,7 +284,11 @@ Status Coordinator::RunRound(RoundId round) {
   const bool alike = JudgeUpdates(round, report);
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
-  if (alike && summary.applied > 0 && summary.applied >= report.quorum) {
+  bool usable = alike && summary.applied > 0 && summary.applied >= report.quorum;
+  if (usable) {
+    TRIBUTARY_ASSIGN_OR_RETURN(usable, InspectUpdates(round));
+  }
+  if (usable) {
     TRIBUTARY_RETURN_IF_ERROR(method_->OnRoundAccepted(report));
     aggregate_->Cover(round, TrainedPartsOf(report));
     if (!method_->devices_own_models()) TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
@@ -361,6 +369,14 @@ std::vector<std::size_t> Coordinator::BatchesFor(const WorkOrder& order) const {
   }
   LimitToMedian(experiment_.trust.largest_share, std::span(batches));
   return batches;
+}
+
+StatusOr<bool> Coordinator::InspectUpdates(RoundId round) {
+  const Status inspected = aggregate_->Inspect();
+  if (inspected.ok()) return true;
+  if (inspected.code() != StatusCode::kUnavailable) return inspected;
+  Say(Note{fmt::format("the updates of round {} are not applied: {}", round.value, inspected.message())});
+  return false;
 }
 
 double Coordinator::RateFactorOf(const RoundReport& report) const {

@@ -74,12 +74,17 @@ class Coordinator {
   // Evaluates weights on the coordinator's test set. If empty, only devices evaluate, on held-out samples.
   using CentralTest = std::function<StatusOr<EvaluationTotals>(const SharedWeights&)>;
 
+  // Carries out an assignment on the coordinator's own samples; returns the update's parameters. Only for aggregation rules
+  // that compare updates with it.
+  using OwnTraining =
+      std::function<StatusOr<std::vector<float>>(const TrainAssignment&, const SharedWeights&)>;
+
   // Everything except the experiment must outlive the coordinator. Weights are initialised from the seed
   // unless StartAt is called. `split` is for the method `split`, where `model` is the whole network. `spool`
   // is the folder for updates that are stored temporarily (update_journal.h).
   Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
               EventSink& events, CentralTest central_test, std::optional<SplitSetup> split = {},
-              std::filesystem::path spool = "/tmp");
+              std::filesystem::path spool = "/tmp", OwnTraining own_training = {});
 
   // Call before Run.
   void StartAt(const SharedWeights& weights);
@@ -117,6 +122,8 @@ class Coordinator {
   double Clip() const;
   // Reports what the limits did, and records the norms. False if the updates differ too much to be applied.
   bool JudgeUpdates(RoundId round, RoundReport& report);
+  // Whether the updates may be applied, by the aggregation rule; reports why not.
+  StatusOr<bool> InspectUpdates(RoundId round);
   // Factor of the learning rate for the step over the applied updates.
   double RateFactorOf(const RoundReport& report) const;
   Status Apply(RoundId round, double rate_factor);
@@ -141,6 +148,7 @@ class Coordinator {
   Fleet& fleet_;
   EventSink& events_;
   const CentralTest central_test_;
+  const OwnTraining own_training_;
   const std::optional<SplitSetup> split_;
   std::vector<DeviceId> with_data_;
   WeightsVersions versions_;

@@ -6,6 +6,7 @@
 #include "tributary/data/record.h"
 #include "tributary/data/saved_network.h"
 #include "tributary/device/evaluation.h"
+#include "tributary/device/own_update.h"
 #include "tributary/device/setting.h"
 #include "tributary/engine/compute.h"
 #include "tributary/fleet/grpc/remote_fleet.h"
@@ -81,6 +82,7 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   TRIBUTARY_ASSIGN_OR_RETURN(
       ExperimentNetwork network,
       BuildExperimentNetwork(experiment, train.shape(), train.classes(), experiment.model.weights));
+  TRIBUTARY_ASSIGN_OR_RETURN(const LocalData own, CoordinatorSamples(experiment, train));
   FlatWeights& start = network.start.weights;
   const auto model = network.start.model;
   RunTotals totals;
@@ -148,7 +150,10 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   Coordinator coordinator(
       experiment, model, *fleet, events,
       [&](const SharedWeights& weights) { return EvaluateInParts(pool, workers, data.test, weights); },
-      std::move(split), options.folder);
+      std::move(split), options.folder,
+      [&](const TrainAssignment& assignment, const SharedWeights& weights) {
+        return LearnOwnUpdate(pool, workers, assignment, weights, own);
+      });
   coordinator.StartAt({start.parameters.span(), start.statistics.span()});
   start = {};
   RunProgress progress;

@@ -113,6 +113,7 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   TRIBUTARY_RETURN_IF_ERROR(CheckMemory(*fleet_options.charged, experiment, fleet_options.profiles));
   TRIBUTARY_RETURN_IF_ERROR(CheckStreams(experiment.stream, fleet_options.profiles));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.data, DealOut(experiment, data.train));
+  TRIBUTARY_ASSIGN_OR_RETURN(const LocalData own, CoordinatorSamples(experiment, data.train));
   TRIBUTARY_ASSIGN_OR_RETURN(fleet_options.own_streams, OwnStreams(experiment, data.train, fleet_options));
   fleet_options.servers = experiment.fleet.servers;
   fleet_options.disturbances = experiment.disturbances;
@@ -143,7 +144,10 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   Coordinator coordinator(
       experiment, model, fleet, events,
       [&](const SharedWeights& weights) { return fleet.EvaluateCentrally(data.test, weights); },
-      std::move(split), options.folder.value_or(std::filesystem::temp_directory_path()));
+      std::move(split), options.folder.value_or(std::filesystem::temp_directory_path()),
+      [&](const TrainAssignment& assignment, const SharedWeights& weights) {
+        return fleet.TrainCentrally(assignment, weights, own);
+      });
   coordinator.StartAt({start.parameters.span(), start.statistics.span()});
   start = {};
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));

@@ -33,7 +33,7 @@ TEST(Simulate, GivesTheSameDigestForEveryPoolAndAnotherForAnotherSeed) {
 
 TEST(Simulate, RobustRulesUnderAttackGiveTheSameDigestForEveryPool) {
   std::set<std::string> digests;
-  for (const char* rule : {"mean", "trimmed-mean", "median", "multi-krum", "centred-clipping"}) {
+  for (const char* rule : {"mean", "trimmed-mean", "median", "multi-krum", "centred-clipping", "trusted"}) {
     // Five devices: of four, the trimmed mean is the median.
     const Experiment experiment =
         Smoke({std::string("aggregation.rule=") + rule, "model.name=resnet8", "fleet.group.0.count=3",
@@ -42,7 +42,70 @@ TEST(Simulate, RobustRulesUnderAttackGiveTheSameDigestForEveryPool) {
     EXPECT_EQ(Finish(experiment, 4).digest, digest) << rule;
     digests.insert(digest);
   }
-  EXPECT_EQ(digests.size(), 5U);
+  EXPECT_EQ(digests.size(), 6U);
+}
+
+// strength, then devices.
+std::string AttackBy(const std::string& attack, const std::string& more) {
+  return "disturbance=[{kind=\"attack\", attack=\"" + attack + "\", strength=" + more + "}]";
+}
+
+TEST(Simulate, AttacksGiveTheSameDigestForEveryPool) {
+  std::set<std::string> digests;
+  for (const char* attack : {"sign-flip", "scale", "noise", "label-shift", "alie", "ipm"}) {
+    const Experiment experiment = Smoke({AttackBy(attack, "2, devices=[1, 3]")});
+    const std::string digest = Finish(experiment, 1).digest;
+    EXPECT_EQ(Finish(experiment, 4).digest, digest) << attack;
+    digests.insert(digest);
+  }
+  EXPECT_EQ(digests.size(), 6U);
+}
+
+TEST(Simulate, ADeviceThatColludesAloneKnowsOnlyItsOwnUpdate) {
+  const std::string honest = Finish(Smoke()).digest;
+  EXPECT_EQ(Finish(Smoke({AttackBy("alie", "3, devices=[1]")})).digest, honest);  // It knows no deviation.
+  EXPECT_EQ(Finish(Smoke({AttackBy("ipm", "0.5, devices=[1]")})).digest,
+            Finish(Smoke({AttackBy("sign-flip", "0.5, devices=[1]")})).digest);
+}
+
+TEST(Simulate, LabelsShiftedAllTheWayRoundAreTheLabels) {
+  const std::string honest = Finish(Smoke()).digest;
+  EXPECT_EQ(Finish(Smoke({AttackBy("label-shift", "10")})).digest, honest);
+  EXPECT_NE(Finish(Smoke({AttackBy("label-shift", "9, devices=[0]")})).digest, honest);
+}
+
+TEST(Simulate, DevicesThatColludeSendTheMeanOfWhatTheyHaveLearnt) {
+  // If all devices collude and have equal weights, it is as if each had sent minus its own update.
+  struct Losses : EventSink {
+    void Write(const Event& event) override {
+      if (const auto* const evaluated = std::get_if<Evaluated>(&event.what)) all.push_back(evaluated->loss);
+    }
+    std::vector<double> all;
+  };
+  const auto losses = [](const char* attack) {
+    Losses found;
+    EXPECT_TRUE(Simulate(Smoke({AttackBy(attack, "0.5")}), {.threads = 3, .watcher = &found}).ok());
+    return found.all;
+  };
+  const std::vector<double> alone = losses("sign-flip"), together = losses("ipm");
+  ASSERT_EQ(alone.size(), 3U);
+  ASSERT_EQ(together.size(), 3U);
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-4 * alone[i]);
+}
+
+TEST(Simulate, LimitsOfTrustThatDoNotActLeaveTheDigestAsItIs) {
+  // Unequal devices: a mixture of classes each, and from 1 to 50 times the samples.
+  const std::vector<std::string> unequal = {
+      "train.local-epochs=1",
+      "train.local-steps=", "data.split={kind=\"extended-dirichlet\", alpha=0.3, classes-per-device=4}"};
+  const auto with = [&](const std::vector<std::string>& trust) {
+    std::vector<std::string> all = unequal;
+    all.insert(all.end(), trust.begin(), trust.end());
+    return Finish(Smoke(all)).digest;
+  };
+  EXPECT_EQ(with({}), with({"trust.largest-share=0", "trust.clip=0"}));
+  // So that a limit that did act would be seen.
+  EXPECT_NE(with({}), with({"trust.largest-share=0.1"}));
 }
 
 TEST(Simulate, LeavesAFolderThatTellsTheRun) {

@@ -28,7 +28,8 @@ struct TrustRun {
   RunOutcome outcome;
 };
 
-TrustRun TrainWith(const Spoil& spoil, const TrustOptions& trust = {}, std::int64_t rounds = 5) {
+TrustRun TrainWith(const Spoil& spoil, const TrustOptions& trust = {}, std::int64_t rounds = 5,
+                   const Coordinator::OwnTraining& own = {}) {
   const auto model = TinyModel();
   TestingFleet fleet(*model);
   fleet.spoil = spoil;
@@ -38,8 +39,12 @@ TrustRun TrainWith(const Spoil& spoil, const TrustOptions& trust = {}, std::int6
   experiment.train.method = Method::kFederated;
   experiment.train.local_epochs = 1;
   experiment.trust = trust;
+  if (own) {
+    experiment.aggregation.rule = *std::ranges::find(AggregationRules(), "trusted", &AggregationRule::name);
+    experiment.aggregation.numbers = {1};
+  }
   TrustRun run;
-  Coordinator coordinator(experiment, model, fleet, run.events, {});
+  Coordinator coordinator(experiment, model, fleet, run.events, {}, {}, "/tmp", own);
   const auto outcome = coordinator.Run();
   EXPECT_TRUE(outcome.ok()) << outcome.status();
   if (outcome.ok()) run.outcome = *outcome;
@@ -85,6 +90,34 @@ TEST(Trust, HugeUpdatesAreClippedAndSaid) {
   }
   EXPECT_EQ(clipped, 4U);
   EXPECT_NE(limited.events.notes.find("device 2: the norm of its update of round 2 is "), std::string::npos);
+}
+
+// Of the rule "trusted": devices send 1 in every element of a round with an odd number, and -1 in the others.
+TEST(Trust, UpdatesAgainstTheCoordinatorsOwnSamplesAreNotApplied) {
+  const Spoil alternating = [](DeviceId, RoundId round, std::span<float> parameters, double weight) {
+    std::ranges::fill(parameters, round.value % 2 == 1 ? 1.0F : -1.0F);
+    return weight;
+  };
+  std::vector<std::uint64_t> asked;
+  const TrustRun run = TrainWith(
+      alternating, {}, 4,
+      [&](const TrainAssignment& assignment, const SharedWeights& weights) -> StatusOr<std::vector<float>> {
+        asked.push_back(assignment.round.value);
+        return std::vector<float>(weights.parameters.size(), 0.25F);
+      });
+  EXPECT_EQ(asked, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  EXPECT_NE(run.events.notes.find("the updates of round 2 are not applied: no update points"),
+            std::string::npos);
+  EXPECT_NE(run.events.notes.find("the updates of round 4 are not applied: "), std::string::npos);
+  EXPECT_EQ(run.events.notes.find("the updates of round 3 are not applied: "), std::string::npos);
+  // Two rounds of a quarter each.
+  const TrustRun start = TrainWith([](DeviceId, RoundId, std::span<float> parameters, double weight) {
+    std::ranges::fill(parameters, 0.0F);
+    return weight;
+  });
+  ASSERT_EQ(run.weights.size(), start.weights.size());
+  for (std::size_t i = 0; i < run.weights.size(); ++i)
+    ASSERT_NEAR(run.weights[i], start.weights[i] + 0.5F, 1e-5F);
 }
 
 TEST(Trust, AHugeUpdateInTheFirstRoundCostsTheRoundAndNothingElse) {

@@ -258,10 +258,31 @@ StatusOr<Partition> DivideSamples(const Experiment& experiment, const Dataset& t
 
 }  // namespace
 
+StatusOr<LocalData> CoordinatorSamples(const Experiment& experiment, const Dataset& train) {
+  const std::size_t count = experiment.aggregation.own_samples();
+  LocalData data{&train, {}, {}};
+  if (count == 0) return data;
+  if (count >= train.size()) {
+    return InvalidArgument("aggregation.trusted-samples is " + std::to_string(count) + ", but " +
+                           train.name() + " has " + std::to_string(train.size()) +
+                           " training samples, of which devices need some; use fewer");
+  }
+  data.training = SampleRange(0, train.size());
+  Rng rng = Rng::ForStream(experiment.goal.seed, DeviceId{0}, "coordinator-samples");
+  Shuffle(rng, std::span(data.training));
+  data.training.resize(count);
+  std::ranges::sort(data.training);
+  return data;
+}
+
 StatusOr<std::vector<LocalData>> DealOut(const Experiment& experiment, const Dataset& train) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const Partition partition, DivideSamples(experiment, train));
+  TRIBUTARY_ASSIGN_OR_RETURN(Partition partition, DivideSamples(experiment, train));
+  TRIBUTARY_ASSIGN_OR_RETURN(const LocalData coordinator, CoordinatorSamples(experiment, train));
   std::vector<LocalData> devices;
   for (std::size_t i = 0; i < partition.size(); ++i) {
+    std::erase_if(partition[i], [&](std::uint32_t sample) {
+      return std::ranges::binary_search(coordinator.training, sample);
+    });
     devices.push_back(HoldOut(experiment, DeviceId{i}, train, partition[i]));
   }
   return devices;

@@ -86,7 +86,11 @@ StatusOr<ExperimentNetwork> BuildExperimentNetwork(const Experiment& experiment,
 LocalData HoldOut(const Experiment& experiment, DeviceId device, const Dataset& dataset,
                   std::vector<std::uint32_t> samples);
 
-// Distributes the training samples over the devices. The data set must outlive the result.
+// The training samples that the coordinator keeps for itself, drawn by the seed, for aggregation rules that compare updates
+// with its own. Refused if none would be left for devices.
+StatusOr<LocalData> CoordinatorSamples(const Experiment& experiment, const Dataset& train);
+
+// Distributes the training samples over the devices, except the coordinator's. The data set must outlive the result.
 StatusOr<std::vector<LocalData>> DealOut(const Experiment& experiment, const Dataset& train);
 
 }  // namespace tributary::inline device

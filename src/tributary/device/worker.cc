@@ -139,6 +139,7 @@ class Worker::Training {
       ReadBatch(data_, assignment_.batch, {assignment_.seed, device_, step}, assignment_.augment,
                 worker_.batch_);
     }
+    if (hooks_.spoil) hooks_.spoil(worker_.batch_);
     Rng dropout = Rng::ForStream(assignment_.seed, device_, "dropout", step);
     PassOptions options;
     options.label_smoothing = assignment_.label_smoothing;

@@ -30,6 +30,8 @@ struct TrainHooks {
   // Reads the batch of step i, from 0, instead of the device's own data; `samples` is the total.
   std::function<void(std::uint64_t i, Batch& batch)> read;
   std::int64_t samples = 0;
+  // Changes every batch that was read. For simulated attacks.
+  std::function<void(Batch& batch)> spoil;
   // Split models: the last node of the front, and the exchange over the cut at every step. Nodes after `cut`
   // are the tail, behind an input of their own (model/split_points.h), which only supports gradients.
   NodeIndex cut = 0;

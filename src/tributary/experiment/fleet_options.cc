@@ -1,5 +1,6 @@
 // [fleet], [[fleet.group]] and [[disturbance]].
 #include <algorithm>
+#include <cmath>
 
 #include "tributary/base/names.h"
 #include "tributary/experiment/forms.h"
@@ -256,7 +257,8 @@ ValueForm RoundsForm(std::optional<std::vector<RoundId>>& rounds) {
 
 }  // namespace
 
-OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet) {
+OptionList DisturbanceKeys(Disturbance& disturbance, const Experiment& experiment) {
+  const FleetChoice& fleet = experiment.fleet;
   OptionList list;
   const auto slow = [&disturbance] { return disturbance.kind == DisturbanceKind::kSlow; };
   const auto hostile = [&disturbance] { return disturbance.kind == DisturbanceKind::kAttack; };
@@ -269,13 +271,27 @@ OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet) {
       .OnlyWith(slow, "kind = \"slow\"")
       .RequiredIf(slow, "; with kind = \"slow\" it says how many times slower");
   list.Add("attack", OneOf(disturbance.attack.kind, kAttacks),
-           "What the devices send: minus or plus strength times their update, or uniform noise of at most "
-           "strength times its root mean square.")
+           "What the devices do: send minus or plus strength times their update, or uniform noise of at most "
+           "strength times its root mean square (noise); learn with every class called the class strength "
+           "later (label-shift); or all send the mean of their updates less strength standard deviations "
+           "(alie), or -strength times the mean (ipm).")
       .OnlyWith(hostile, "kind = \"attack\"");
   list.Add("strength", Number(disturbance.attack.strength, {.low = 0, .high = 1e6, .above_low = true}),
            "How strong the attack is.")
       .OnlyWith(hostile, "kind = \"attack\"");
-  list.Check([&disturbance, &fleet](OptionList& mistakes) {
+  list.Check([&disturbance, &fleet, &experiment](OptionList& mistakes) {
+    const Attack& attack = disturbance.attack;
+    if (attack.kind == AttackKind::kLabelShift && attack.strength != std::floor(attack.strength))
+      mistakes.Fail(&disturbance.attack.strength,
+                    " is " + FormatNumber(attack.strength) +
+                        "; with attack = \"label-shift\" use a whole number of classes");
+    const Method method = experiment.train.method;
+    if (Colludes(attack.kind) && (method == Method::kSplit || method == Method::kGossip)) {
+      mistakes.Fail(&disturbance.attack.kind,
+                    " is \"" + std::string(NameOf(kAttacks, attack.kind)) +
+                        "\", which is made of whole updates and is only valid with train.method = "
+                        "\"sync-sgd\" or \"federated\"; use attack = \"sign-flip\"");
+    }
     const auto* name = std::get_if<std::string>(&disturbance.devices);
     std::vector<std::string> groups;
     for (const Group& group : fleet.groups) groups.push_back(group.name);

@@ -90,7 +90,7 @@ OptionList ExperimentKeys(Experiment& e, Against& against, const OptionContext& 
   });
   list.Add("disturbance",
            Sections(e.disturbances, kMostDisturbances,
-                    [&e](Disturbance& disturbance) { return DisturbanceKeys(disturbance, e.fleet); }),
+                    [&e](Disturbance& disturbance) { return DisturbanceKeys(disturbance, e); }),
            "Faults that are injected, for scenarios.");
   ValueForm compared = Section(&against, [&against] { return AgainstKeys(against); });
   compared.optional = true;

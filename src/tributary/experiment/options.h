@@ -29,7 +29,7 @@ OptionList ExperimentKeys(Experiment& experiment, Against& against, const Option
 using SectionKeys = OptionList(Experiment& experiment, const OptionContext& context);
 SectionKeys GoalKeys, ModelKeys, DataKeys, FleetKeys, TrainKeys, TransferKeys, CompressionKeys, StreamKeys;
 SectionKeys InjectionKeys, SplitKeys, SamplingKeys, DropoutKeys, GossipKeys, AggregationKeys, TrustKeys;
-OptionList DisturbanceKeys(Disturbance& disturbance, const FleetChoice& fleet);
+OptionList DisturbanceKeys(Disturbance& disturbance, const Experiment& experiment);
 ValueForm AvailabilityForm(AvailabilityKind& availability, const OptionContext& context);
 
 // Whether devices have samples that arrive over time.

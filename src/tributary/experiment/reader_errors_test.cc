@@ -341,6 +341,9 @@ TEST(ReaderErrors, ContradictionsAreSaid) {
             "e.toml:18: disturbance.0.factor is only valid with kind = \"slow\"");
   EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"lose\"\nstrength = 3"),
             "e.toml:18: disturbance.0.strength is only valid with kind = \"attack\"");
+  EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"attack\"\nattack = \"label-shift\"\nstrength = 1.5"),
+            "e.toml:19: disturbance.0.strength is 1.5; with attack = \"label-shift\" use a whole number of "
+            "classes");
   EXPECT_EQ(RefusalOfTrain("[[disturbance]]\nkind = \"lose\"\ndevices = [4]"),
             "e.toml:18: disturbance.0.devices is 4; allowed: a whole number from 0 to 3");
 }

@@ -80,7 +80,7 @@ TEST(AggregationReader, TheUsualRuleIsNotWritten) {
 TEST(AggregationReader, RefusesInWords) {
   EXPECT_EQ(RefusalOfLines("[aggregation]\nrule = \"trimed-mean\"\n"),
             "e.toml:17: aggregation.rule: unknown aggregation rule 'trimed-mean'; did you mean "
-            "'trimmed-mean'? Known: mean, trimmed-mean, median, multi-krum, centred-clipping");
+            "'trimmed-mean'? Known: mean, trimmed-mean, median, multi-krum, centred-clipping, trusted");
   EXPECT_EQ(RefusalOfLines("[aggregation]\ntrim = 0.2\n"),
             "e.toml:17: aggregation.trim is only valid with rule = \"trimmed-mean\"");
   EXPECT_EQ(RefusalOfLines("[aggregation]\nrule = \"trimmed-mean\"\ntrim = 0.6\n"),

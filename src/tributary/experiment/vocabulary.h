@@ -46,8 +46,12 @@ inline constexpr std::array<Word<DisturbanceKind>, 6> kDisturbances = {
      {"corrupt", DisturbanceKind::kCorrupt},
      {"slow", DisturbanceKind::kSlow},
      {"attack", DisturbanceKind::kAttack}}};
-inline constexpr std::array<Word<AttackKind>, 3> kAttacks = {
-    {{"sign-flip", AttackKind::kSignFlip}, {"scale", AttackKind::kScale}, {"noise", AttackKind::kNoise}}};
+inline constexpr std::array<Word<AttackKind>, 6> kAttacks = {{{"sign-flip", AttackKind::kSignFlip},
+                                                              {"scale", AttackKind::kScale},
+                                                              {"noise", AttackKind::kNoise},
+                                                              {"label-shift", AttackKind::kLabelShift},
+                                                              {"alie", AttackKind::kAlie},
+                                                              {"ipm", AttackKind::kIpm}}};
 inline constexpr std::array<Word<BufferPolicy>, 2> kBufferPolicies = {
     {{"persist", BufferPolicy::kPersist}, {"truncate", BufferPolicy::kTruncate}}};
 inline constexpr ChannelChoice kChannelChoices[] = {ChannelChoice::kRandom, ChannelChoice::kFirst};

@@ -24,6 +24,7 @@ class RunNotes : public EventSink {
     } else if (const auto* device = std::get_if<DeviceFinished>(&event.what)) {
       if (device->outcome == Outcome::kApplied) {
         ++updates_;
+        limited_ += device->clipped > 0 || device->capped > 0;
         compressed_ += 2 * device->up.value < device->down.value;
         bytes_up_ += device->up;
       }
@@ -41,6 +42,7 @@ class RunNotes : public EventSink {
       return static_cast<double>(amount) / static_cast<double>(std::max<std::uint64_t>(1, count));
     };
     numbers["compressed steps"] = per(compressed_, updates_);
+    numbers["limited updates"] = per(limited_, updates_);
     numbers["megabytes per update"] = per(bytes_up_.value, updates_) / 1e6;
     numbers["buffered samples"] = static_cast<double>(buffered_);
     numbers["kilobytes injected"] = per(injected_.value, rounds_) / 1e3;
@@ -70,7 +72,7 @@ class RunNotes : public EventSink {
   const Target target_;
   std::vector<double> times_, accuracies_, losses_;  // per evaluation
   std::optional<double> reached_;
-  std::uint64_t rounds_ = 0, updates_ = 0, compressed_ = 0, buffered_ = 0;
+  std::uint64_t rounds_ = 0, updates_ = 0, compressed_ = 0, limited_ = 0, buffered_ = 0;
   Bytes bytes_up_{0}, injected_{0};
 };
 

@@ -19,12 +19,13 @@ namespace tributary::inline reproduce {
 //   virtual seconds, seconds per round, waiting share (of all devices' time), megabytes up
 //   time to target              in virtual seconds, if it was reached
 //   compressed steps            fraction of updates with less than half the bytes of the weights
+//   limited updates             fraction of updates that [trust] capped or clipped
 //   megabytes per update        as sent
 //   buffered samples            maximum over rounds, all devices together
 //   kilobytes injected          per round
 //
 // The curve is accuracy over virtual seconds. If the run diverged so that no update was usable, only the last
-// five metrics up to then, and the target if it was reached.
+// six metrics up to then, and the target if it was reached.
 StatusOr<Measurement> MeasureRun(const Experiment& experiment, const Target& target,
                                  SimulationOptions options);
 

@@ -56,6 +56,7 @@ TEST(MeasureRun, SaysWhenTheMeanOfSeveralEvaluationsIsThere) {
   EXPECT_NEAR(one.numbers.at("buffered samples"), one.numbers.at("virtual seconds") * 256 * 16 - 8 * 1024,
               100);
   EXPECT_EQ(one.numbers.at("kilobytes injected"), 0);
+  EXPECT_EQ(one.numbers.at("limited updates"), 0);
   // Studies may show these numbers, and no others.
   std::set<std::string> names;
   for (const auto& [name, value] : one.numbers) names.insert(name);

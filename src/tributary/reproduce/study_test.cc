@@ -22,10 +22,10 @@ TEST(Study, EveryOneInTheListIsWholeAndUnknownOnesAreNot) {
       for (const Arm& arm : study->reproduction.arms) EXPECT_TRUE(study->plans.contains(arm.name));
     }
   }
-  EXPECT_EQ(
-      MakeStudy("heterogenity", Effort::kQuick).status().message(),
-      "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: distreal, dynacomm, "
-      "heterogeneity, psl, rcd-sgd, robust, scadles, showcase, or the path of a study file, ending in .toml");
+  EXPECT_EQ(MakeStudy("heterogenity", Effort::kQuick).status().message(),
+            "unknown reproduction 'heterogenity'; did you mean 'heterogeneity'? Known: distreal, dynacomm, "
+            "heterogeneity, psl, rcd-sgd, robust, scadles, showcase, trust, or the path of a study file, "
+            "ending in .toml");
 }
 
 TEST(Study, ASlowDeviceCostsTimeAndNoAccuracy) {

@@ -199,10 +199,10 @@ void AddFigures(OptionList& list, const StudySettings& settings, Reproduction& r
 
 const std::vector<std::string>& NumbersOfRuns() {
   static const std::vector<std::string> numbers = {
-      "accuracy",          "final accuracy",   "final loss",           "virtual seconds",
-      "seconds per round", "waiting share",    "megabytes up",         "megabytes",
-      "time to target",    "compressed steps", "megabytes per update", "buffered samples",
-      "kilobytes injected"};
+      "accuracy",           "final accuracy",   "final loss",           "virtual seconds",
+      "seconds per round",  "waiting share",    "megabytes up",         "megabytes",
+      "time to target",     "compressed steps", "megabytes per update", "buffered samples",
+      "kilobytes injected", "limited updates"};
   return numbers;
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tributary/device/evaluation.h"
+#include "tributary/device/own_update.h"
 #include "tributary/engine/compute.h"
 
 namespace tributary::inline simulated {
@@ -54,6 +56,11 @@ StatusOr<Worker::Trained> DeviceThreads::Round(Worker& worker, const SharedWeigh
                     .own = own};
   if (part.walk && !part.walk->choice().chosen().empty())
     round.hooks.keep = [&part](std::uint64_t step) { return part.walk->choice().Atoms(step); };
+  if (part.trouble.label_shift != 0) {
+    round.hooks.spoil = [&part](Batch& batch) {
+      ShiftLabels(part.trouble.label_shift, part.device->data().dataset->classes(), batch.labels);
+    };
+  }
   return round.Train(worker, weights);
 }
 
@@ -95,8 +102,42 @@ Status DeviceThreads::TrainOne(Worker& worker, const SharedWeights& weights, Spl
   return OkStatus();
 }
 
+// They train twice, here and when they send: so only hostile devices' updates are kept in memory, and only between the two.
+Status DeviceThreads::Collude(const WorkOrder& order, std::span<DevicePart> parts) {
+  std::map<std::size_t, std::vector<std::size_t>> members;  // of each disturbance, as places of parts
+  std::map<std::size_t, Attack> attacks;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (const Trouble::Hostile& hostile : parts[i].trouble.attacks) {
+      if (!parts[i].arrives() || !Colludes(hostile.attack.kind)) continue;
+      members[hostile.disturbance].push_back(i);
+      attacks[hostile.disturbance] = hostile.attack;
+    }
+  }
+  for (const auto& [disturbance, places] : members) {
+    std::vector<std::vector<float>> learnt(places.size());
+    TRIBUTARY_RETURN_IF_ERROR(pool_.Run(places.size(), [&](std::size_t thread, std::size_t job) -> Status {
+      const auto trained = Round(workers_[thread], order.weights, {}, nullptr, parts[places[job]]);
+      if (trained.status().code() == StatusCode::kResourceExhausted) return trained.status();
+      if (trained.ok())
+        learnt[job].assign(trained->update.parameters.begin(), trained->update.parameters.end());
+      return OkStatus();
+    }));
+    std::erase_if(learnt, [](const std::vector<float>& update) { return update.empty(); });
+    if (learnt.empty()) continue;
+    const auto joint =
+        std::make_shared<const std::vector<float>>(CollusionUpdate(attacks.at(disturbance), learnt));
+    for (const std::size_t i : places) {
+      for (Trouble::Hostile& hostile : parts[i].trouble.attacks) {
+        if (hostile.disturbance == disturbance) hostile.joint = joint;
+      }
+    }
+  }
+  return OkStatus();
+}
+
 Status DeviceThreads::Train(const WorkOrder& order, std::span<DevicePart> parts,
                             std::span<DeviceReport> reports, UpdateSink& sink) {
+  TRIBUTARY_RETURN_IF_ERROR(Collude(order, parts));
   std::vector<std::size_t> arrived;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].arrives()) arrived.push_back(i);
@@ -142,6 +183,12 @@ Status DeviceThreads::TrainSplit(const WorkOrder& order, std::span<DevicePart> p
     }
   }
   return OkStatus();
+}
+
+StatusOr<std::vector<float>> DeviceThreads::TrainOwnUpdate(const TrainAssignment& assignment,
+                                                           const SharedWeights& weights,
+                                                           const LocalData& data) {
+  return LearnOwnUpdate(pool_, workers_, assignment, weights, data);
 }
 
 StatusOr<EvaluationTotals> DeviceThreads::Evaluate(const Dataset& dataset, const SharedWeights& weights) {

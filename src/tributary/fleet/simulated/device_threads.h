@@ -36,10 +36,15 @@ class DeviceThreads {
     return pool_.Run(count, work);
   }
   Worker& worker(std::size_t thread) { return workers_[thread]; }
+  // The coordinator's own update (device/own_update.h); not for split models.
+  StatusOr<std::vector<float>> TrainOwnUpdate(const TrainAssignment& assignment, const SharedWeights& weights,
+                                              const LocalData& data);
   // Evaluates the whole network on a data set.
   StatusOr<EvaluationTotals> Evaluate(const Dataset& dataset, const SharedWeights& weights);
 
  private:
+  // Has the devices that collude learn, and sets what they send.
+  Status Collude(const WorkOrder& order, std::span<DevicePart> parts);
   // One device's round, on any thread.
   Status TrainOne(Worker& worker, const SharedWeights& weights, SplitLink cut, DevicePart& part,
                   DeviceReport& report, UpdateSink& sink);

@@ -23,11 +23,19 @@ bool HappensIn(const Disturbance& disturbance, RoundId round) {
   return !rounds || std::ranges::find(*rounds, round) != rounds->end();
 }
 
-void Disturb(const Disturbance& disturbance, Rng rng, TimePoint start, Trouble& trouble) {
+void Attacked(const Attack& attack, std::uint64_t seed, std::size_t number, Trouble& trouble) {
+  if (attack.kind == AttackKind::kLabelShift) {
+    trouble.label_shift += std::llround(attack.strength);
+  } else {
+    trouble.attacks.push_back({attack, seed, number});
+  }
+}
+
+void Disturb(const Disturbance& disturbance, std::size_t number, Rng rng, TimePoint start, Trouble& trouble) {
   const DisturbanceKind kind = disturbance.kind;
   if (kind == DisturbanceKind::kCorrupt) trouble.corrupt = true;
   if (kind == DisturbanceKind::kSlow) trouble.slow *= disturbance.factor;
-  if (kind == DisturbanceKind::kAttack) trouble.attacks.push_back({disturbance.attack, rng.Next()});
+  if (kind == DisturbanceKind::kAttack) Attacked(disturbance.attack, rng.Next(), number, trouble);
   if (!std::holds_alternative<NoFault>(trouble.fault)) return;
   if (kind == DisturbanceKind::kVanish) trouble.fault = Vanishes{start};
   if (kind == DisturbanceKind::kCrashInUpload) trouble.fault = CrashesInUpload{rng.Uniform()};
@@ -38,7 +46,10 @@ void Disturb(const Disturbance& disturbance, Rng rng, TimePoint start, Trouble& 
 
 std::vector<float> Changed(const Trouble& trouble, std::span<const float> values) {
   std::vector<float> changed(values.begin(), values.end());
-  for (const auto& [attack, seed] : trouble.attacks) ApplyAttack(attack, seed, changed);
+  for (const Trouble::Hostile& hostile : trouble.attacks) {
+    if (hostile.joint != nullptr) changed = *hostile.joint;
+    if (!Colludes(hostile.attack.kind)) ApplyAttack(hostile.attack, hostile.seed, changed);
+  }
   // A corrupted transfer: a value in the middle is no number.
   if (trouble.corrupt && !changed.empty())
     changed[changed.size() / 2] = std::numeric_limits<float>::quiet_NaN();
@@ -62,7 +73,7 @@ std::vector<Trouble> DrawTroubles(std::span<const Disturbance> disturbances,
         static_cast<std::size_t>(std::llround(disturbances[d].share * static_cast<double>(named.size())));
     const std::uint64_t key = Rng::ForStream(seed, DeviceId{d}, "disturbance").Next();
     for (const DeviceId device : ChooseParticipants(named, count, key, round)) {
-      Disturb(disturbances[d], Rng::ForStream(key, device, "disturbance", round.value), start,
+      Disturb(disturbances[d], d, Rng::ForStream(key, device, "disturbance", round.value), start,
               troubles[place[device]]);
     }
   }

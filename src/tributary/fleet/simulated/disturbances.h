@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,8 +20,12 @@ struct Trouble {
   struct Hostile {
     Attack attack;
     std::uint64_t seed = 0;
+    std::size_t disturbance = 0;  // devices of the same one may collude
+    // Those that collude send this instead, once all have learnt.
+    std::shared_ptr<const std::vector<float>> joint = nullptr;
   };
   std::vector<Hostile> attacks;  // on its update, one after the other
+  std::int64_t label_shift = 0;  // it learns from labels that are so many classes off
 
   bool changes_update() const { return corrupt || !attacks.empty(); }
 };

@@ -71,5 +71,29 @@ TEST(Disturbances, AttacksChangeWhatIsSentByDeviceAndRound) {
   EXPECT_EQ(noises.size(), 8U);
 }
 
+TEST(Disturbances, ShiftedLabelsChangeWhatIsLearntAndNotTheUpdate) {
+  Disturbance attack{.kind = DisturbanceKind::kAttack, .devices = std::vector<DeviceId>{{5}}};
+  attack.attack = {AttackKind::kLabelShift, 3};
+  const std::vector<Disturbance> twice = {attack, attack};
+  const auto troubles = DrawTroubles(twice, Profiles(), All(), 1, RoundId{1}, TimePoint(7));
+  for (std::size_t i = 0; i < troubles.size(); ++i) {
+    EXPECT_EQ(troubles[i].label_shift, i == 5 ? 6 : 0);
+    EXPECT_FALSE(troubles[i].changes_update());
+  }
+}
+
+TEST(Disturbances, DevicesThatColludeSendWhatTheyAgreeOn) {
+  Disturbance attack{.kind = DisturbanceKind::kAttack, .devices = std::string("pi")};
+  attack.attack = {AttackKind::kIpm, 2};
+  auto troubles =
+      DrawTroubles(std::vector{Disturbance{}, attack}, Profiles(), All(), 1, RoundId{1}, TimePoint(7));
+  ASSERT_EQ(troubles[0].attacks.size(), 1U);
+  EXPECT_EQ(troubles[0].attacks[0].disturbance, 1U);
+  EXPECT_TRUE(troubles[0].changes_update());
+  const auto joint = std::make_shared<const std::vector<float>>(std::vector<float>{7, 8});
+  troubles[0].attacks[0].joint = joint;
+  EXPECT_EQ(Changed(troubles[0], std::vector<float>{1, 2}), *joint);
+}
+
 }  // namespace
 }  // namespace tributary::inline simulated

@@ -217,4 +217,10 @@ StatusOr<EvaluationTotals> SimulatedFleet::EvaluateCentrally(const Dataset& data
   return threads_.Evaluate(dataset, weights);
 }
 
+StatusOr<std::vector<float>> SimulatedFleet::TrainCentrally(const TrainAssignment& assignment,
+                                                            const SharedWeights& weights,
+                                                            const LocalData& data) {
+  return threads_.TrainOwnUpdate(assignment, weights, data);
+}
+
 }  // namespace tributary::inline simulated

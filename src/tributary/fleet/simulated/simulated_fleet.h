@@ -43,6 +43,9 @@ class SimulatedFleet : public Fleet {
 
   // The coordinator's test set, on the pool's threads; takes no virtual time.
   StatusOr<EvaluationTotals> EvaluateCentrally(const Dataset& dataset, const SharedWeights& weights);
+  // The update that the coordinator learns itself, likewise.
+  StatusOr<std::vector<float>> TrainCentrally(const TrainAssignment& assignment, const SharedWeights& weights,
+                                              const LocalData& data);
 
  private:
   // An order that was played on the clock.

@@ -127,21 +127,20 @@ class StoredAggregator final : public Aggregator {
     return any ? OkStatus() : Unavailable("no device's update can be used");
   }
 
+  Status Inspect() override {
+    const MutexLock lock(mutex_);
+    return InspectOnce(Reader());
+  }
+
   Status Report(UpdatePart part, std::size_t offset, std::span<float> values) const override {
     if (values.empty()) return OkStatus();
     const MutexLock lock(mutex_);
-    std::vector<WorkId> works;
     std::vector<double> weights;
     for (const auto& [work, update] : updates_) {
-      if (!update.committed) continue;
-      works.push_back(work);
-      weights.push_back(update.weight);
+      if (update.committed) weights.push_back(update.weight);
     }
-    if (works.empty()) return Unavailable("no device's update can be used");
-    const BlockReader reader(store_, std::move(works), model_.parameters.size);
-    if (!found_) {
-      TRIBUTARY_ASSIGN_OR_RETURN(found_, inspect_(reader));
-    }
+    const BlockReader reader = Reader();
+    TRIBUTARY_RETURN_IF_ERROR(InspectOnce(reader));
     const CombineUpdates& combine = part == UpdatePart::kParameters ? found_->parameters : found_->statistics;
     return reader.ForEach(part, offset, values.size(), [&](auto rows, std::size_t place) {
       combine(rows, weights, values.subspan(place, rows.front().size()));
@@ -153,6 +152,22 @@ class StoredAggregator final : public Aggregator {
     double weight = 0;
     bool committed = false;
   };
+
+  // Of the committed updates.
+  BlockReader Reader() const TRIBUTARY_REQUIRES(mutex_) {
+    std::vector<WorkId> works;
+    for (const auto& [work, update] : updates_) {
+      if (update.committed) works.push_back(work);
+    }
+    return BlockReader(store_, std::move(works), model_.parameters.size);
+  }
+
+  Status InspectOnce(const BlockReader& updates) const TRIBUTARY_REQUIRES(mutex_) {
+    if (updates.size() == 0) return Unavailable("no device's update can be used");
+    if (found_) return OkStatus();
+    TRIBUTARY_ASSIGN_OR_RETURN(found_, inspect_(updates));
+    return OkStatus();
+  }
 
   Status Check(const UpdatePiece& piece) const {
     const bool parameters = piece.part == UpdatePart::kParameters;

@@ -24,6 +24,9 @@ struct RuleNumber {
   double high = 1;
 };
 
+// The parameters of the update that the coordinator learns from its own samples, with the assignment of the round.
+using OwnUpdate = std::function<StatusOr<std::vector<float>>()>;
+
 // What an aggregator is made for. Everything referred to must outlive it.
 struct AggregationScene {
   const Model& model;
@@ -31,6 +34,7 @@ struct AggregationScene {
   const DropoutOptions& dropout;
   std::uint64_t seed = 1;                // of the experiment
   std::span<const double> numbers = {};  // in the order of AggregationRule::numbers
+  OwnUpdate own_update = {};             // for rules that compare updates with it
 };
 
 // A way to make one update of many, under the name that experiments call it by: `[aggregation] rule = "NAME"`. An element
@@ -49,6 +53,9 @@ struct AggregationRule {
   Untrained untrained = Untrained::kRefused;
   // Whether updates may be of parts of the network, which add up to the whole: where it is split.
   bool takes_parts = false;
+  // Whether it compares updates with the coordinator's own. Its first number is then the number of training samples that the
+  // coordinator keeps for itself.
+  bool compares_with_own = false;
 };
 
 // Those that every program has, the usual one first. A new rule is a file with a function that returns it, and a line in
@@ -59,6 +66,11 @@ const std::vector<std::shared_ptr<const AggregationRule>>& AggregationRules();
 struct AggregationOptions {
   std::shared_ptr<const AggregationRule> rule = AggregationRules().front();
   std::vector<double> numbers{};  // in the order of the rule's
+
+  // How many training samples the coordinator keeps for itself.
+  std::size_t own_samples() const {
+    return rule->compares_with_own ? static_cast<std::size_t>(numbers.at(0)) : 0;
+  }
 };
 
 // Makes the elements of `out` of the same elements of all updates, one row each, in the order of their work items. Rows may
@@ -89,7 +101,7 @@ struct RoundCombination {
 };
 
 // Called once a round, before its first element is reported. Nothing is kept from round to round, so a run that is resumed
-// gives the same bits.
+// gives the same bits. Unavailable if no update may be applied.
 using InspectUpdates = std::function<StatusOr<RoundCombination>(const RoundUpdates&)>;
 
 std::unique_ptr<Aggregator> MakeStoredAggregator(const AggregationScene& scene, InspectUpdates inspect);

@@ -72,12 +72,15 @@ struct TrainedPart {
 //
 //   1. Begin
 //   2. what an UpdateSink takes
-//   3. Cover, where devices train sub-networks
+//   3. Inspect; where devices train sub-networks, Cover
 //   4. CheckComplete, then Report, for any ranges; on one thread
 class Aggregator : public UpdateSink {
  public:
   // Forgets the last round. `expected_weight` is what all updates together may weigh at most.
   virtual void Begin(double expected_weight) = 0;
+  // Compares the committed updates, of which there is at least one. Unavailable if the rule finds none that may be applied;
+  // the round then has no result.
+  virtual Status Inspect() { return OkStatus(); }
   // Says what each of the committed updates trained.
   virtual void Cover(RoundId, std::span<const TrainedPart>) {}
   // Unavailable if there are elements that nothing was committed for.

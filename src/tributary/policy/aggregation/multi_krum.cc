@@ -8,22 +8,8 @@
 namespace tributary::inline policy {
 namespace {
 
-// In lanes of fixed places, which the compiler can compute at once: the sum has the same bits on every machine.
 double SquaredDistance(std::span<const float> a, std::span<const float> b) {
-  constexpr std::size_t kLanes = 8;
-  double lanes[kLanes] = {};
-  std::size_t i = 0;
-  for (; i + kLanes <= a.size(); i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const double difference = static_cast<double>(a[i + lane]) - static_cast<double>(b[i + lane]);
-      lanes[lane] += difference * difference;
-    }
-  }
-  for (std::size_t lane = 0; i < a.size(); ++i, ++lane) {
-    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    lanes[lane] += difference * difference;
-  }
-  return std::accumulate(std::begin(lanes), std::end(lanes), 0.0);
+  return SumOfTerms(a, b, [](double x, double y) { return (x - y) * (x - y); });
 }
 
 // The n × n squared distances of the updates.

@@ -28,12 +28,14 @@ class RuleTest : public testing::Test {
     }
   };
 
-  RuleTest() : model_(BuildZooGraph({"resnet8", Shape{3, 8, 8}, 4}).value()) {}
+  RuleTest()
+      : model_(BuildZooGraph({"resnet8", Shape{3, 8, 8}, 4}).value()), own_(model_.parameters.size, 0.3F) {}
 
   std::unique_ptr<Aggregator> Make(const std::string& name, std::span<const double> numbers,
                                    UpdateStore& store) const {
     const auto rule = std::ranges::find(AggregationRules(), name, &AggregationRule::name);
-    auto aggregator = (*rule)->make({model_, store, {}, 1, numbers}).value();
+    const OwnUpdate own = [this]() -> StatusOr<std::vector<float>> { return own_; };
+    auto aggregator = (*rule)->make({model_, store, {}, 1, numbers, own}).value();
     aggregator->Begin(1e6);
     return aggregator;
   }
@@ -112,6 +114,7 @@ class RuleTest : public testing::Test {
   }
 
   const Model model_;
+  std::vector<float> own_;  // what the coordinator learns itself; the common direction
 
  private:
   static std::vector<float> FilledBy(std::uint64_t seed, std::uint64_t device, std::size_t size) {

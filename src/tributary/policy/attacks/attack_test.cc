@@ -38,5 +38,25 @@ TEST(Attack, NoiseIsBoundedByTheSizeOfTheUpdateAndAFunctionOfTheSeed) {
   EXPECT_TRUE(Attacked(AttackKind::kNoise, 3, {}).empty());
 }
 
+TEST(Attack, ShiftsLabelsAroundTheClasses) {
+  std::vector<std::int32_t> labels = {0, 1, 8, 9};
+  ShiftLabels(1, 10, labels);
+  EXPECT_EQ(labels, (std::vector<std::int32_t>{1, 2, 9, 0}));
+  ShiftLabels(1'000'007, 10, labels);
+  EXPECT_EQ(labels, (std::vector<std::int32_t>{8, 9, 6, 7}));
+}
+
+TEST(Attack, CollusionIsTheMeanAndDeviationOfWhatWasLearntWrittenOut) {
+  const std::vector<std::vector<float>> learnt = {{1, 5, 0}, {3, 5, 0}, {8, 5, 0}};
+  // Of 1, 3 and 8 the mean is 4 and the variance (9 + 1 + 16) / 3.
+  const auto alie = CollusionUpdate({AttackKind::kAlie, 1.5}, learnt);
+  EXPECT_NEAR(alie[0], 4 - 1.5 * std::sqrt(26.0 / 3), 1e-6);
+  EXPECT_FLOAT_EQ(alie[1], 5);
+  EXPECT_EQ(alie[2], 0);
+  EXPECT_EQ(CollusionUpdate({AttackKind::kIpm, 0.5}, learnt), (std::vector<float>{-2, -2.5, 0}));
+  // A device alone knows no deviation.
+  EXPECT_EQ(CollusionUpdate({AttackKind::kAlie, 1.5}, std::span(learnt).first(1)), learnt[0]);
+}
+
 }  // namespace
 }  // namespace tributary::inline policy
