@@ -66,6 +66,15 @@ double Child::CpuSeconds() const {
   return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
+double Child::PeakBytes() const {
+  std::ifstream status("/proc/" + std::to_string(process_) + "/status");
+  for (std::string word; status >> word;) {
+    double kilobytes = 0;
+    if (word == "VmHWM:" && status >> kilobytes) return 1024 * kilobytes;
+  }
+  return 0;
+}
+
 Status Child::Finish() {
   if (input_ != nullptr) std::fclose(std::exchange(input_, nullptr));
   int status = 0;

@@ -25,6 +25,8 @@ class Child {
   Status Finish();
   // Processor time used so far.
   double CpuSeconds() const;
+  // The largest amount of memory that it has had, in bytes.
+  double PeakBytes() const;
 
  private:
   const std::string name_;

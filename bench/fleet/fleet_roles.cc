@@ -54,7 +54,7 @@ Status RunCoordinator(const Role& role) {
   options.samples.shape = model->graph.input_shape();
   options.samples.classes = 2;
   options.build = "bench";
-  options.listen = "127.0.0.1:0";
+  options.listen = role.listen;
   options.credentials = credentials;
   options.revoked = role.keys / "revoked.pem";
   options.wait_for = role.devices;

@@ -22,6 +22,7 @@ struct Role {
   std::string name;
   std::filesystem::path keys;            // the authority's folder
   std::string address;                   // to connect to
+  std::string listen = "127.0.0.1:0";    // of the coordinator
   std::filesystem::path spool = "/tmp";  // for updates that the coordinator stores temporarily
   std::size_t devices = 1;
   std::int64_t parameters = 0;  // of the synthetic network; 0: the smallest built-in one

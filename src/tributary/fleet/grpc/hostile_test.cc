@@ -7,6 +7,8 @@
 #include <grpcpp/server_builder.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <tributary/v1/fleet.grpc.pb.h>
 #include <unistd.h>
 
@@ -333,10 +335,14 @@ TEST_F(HostileDeviceTest, IsRefusedForAMessageThatIsTooLarge) {
   const std::int64_t before = Resident();
   for (int i = 0; i < 3; ++i) {
     RawClient client(port());
-    client.Write(ValuesHeading(24 << 20) + std::string(24 << 20, 'x'));
+    client.Write(ValuesHeading(5 << 20) + std::string(5 << 20, 'x'));
     const grpc::Status status = client.End();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << status.error_message();
     EXPECT_NE(status.error_message().find("larger than"), std::string::npos) << status.error_message();
+    // gRPC refuses a message once it has all of it, unless the connection is broken off before.
+    RawClient larger(port());
+    larger.Write(ValuesHeading(24 << 20) + std::string(24 << 20, 'x'));
+    EXPECT_FALSE(larger.End().ok());
   }
   EXPECT_LT(Resident() - before, kMostGrowth);
   site_->ExpectRound();
@@ -616,6 +622,50 @@ TEST_F(TlsTest, RefusesTheNameOfAnotherDevice) {
   operators.Send(Greeting{kProtocol, "raw", ""});
   EXPECT_NE(operators.End().error_message().find("operator"), std::string::npos);
   site_->ExpectRound();
+}
+
+TEST_F(TlsTest, LimitsTheConnectionsOfOneName) {
+  const Credentials pi = Issue("keys", "pi-8");
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 16; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port(), pi));
+    clients.back()->Send(Greeting{kProtocol, "raw", "pi-8"});
+    ASSERT_TRUE(clients.back()->Expect<Welcome>()) << i;
+  }
+  EXPECT_EQ(RawClient(port(), pi).End().error_message(), "'pi-8' has 16 connections already");
+  site_->ExpectRound();  // Others have their own.
+  clients.clear();
+  const auto limit = std::chrono::steady_clock::now() + seconds(20);
+  for (bool welcome = false; !welcome;) {
+    ASSERT_LT(std::chrono::steady_clock::now(), limit);
+    RawClient client(port(), pi);
+    client.Send(Greeting{kProtocol, "raw", "pi-8"});
+    welcome = client.Expect<Welcome>().has_value();
+  }
+}
+
+// As if gRPC's listener had ended.
+TEST_F(TlsTest, GoesOnListeningWhenItsSocketIsShutDown) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int descriptor = std::stoi(entry.path().filename());
+    int listens = 0;
+    sockaddr_in address{};
+    socklen_t length = sizeof(listens), address_length = sizeof(address);
+    ::getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length);
+    ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &address_length);
+    if (listens != 0 && ntohs(address.sin_port) == port())
+      found += ::shutdown(descriptor, SHUT_RDWR) == 0 ? 1 : 0;
+  }
+  ASSERT_EQ(found, 1);
+  const Credentials pi = Issue("keys", "pi-9");
+  const auto limit = std::chrono::steady_clock::now() + seconds(20);
+  for (bool connected = false; !connected;) {
+    ASSERT_LT(std::chrono::steady_clock::now(), limit);
+    const auto channel = Dial(Address(port()), pi, std::string(kCoordinatorName));
+    connected = AwaitConnection(*channel, Address(port()), {}).ok();
+  }
+  site_->ExpectRound();  // Devices that were connected stay.
 }
 
 TEST_F(TlsTest, LetsOnlyOperatorAndCoordinatorWatch) {

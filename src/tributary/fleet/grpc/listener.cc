@@ -3,8 +3,9 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/tcp.h>  // instead of netinet/tcp.h, which does not count bytes
 #include <netdb.h>
-#include <netinet/tcp.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -25,8 +26,16 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kForFiles = 128;           // descriptors reserved for other uses
 constexpr std::size_t kMostConnections = 16384;  // each takes memory
+constexpr std::size_t kMostOfName = 16;          // proven connections
 constexpr int kAcceptedAtOnce = 64;
 constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
+// The time between two inspections of all connections; they take about a hundredth of it.
+constexpr auto kBetweenInspections = std::chrono::milliseconds(100);
+constexpr auto kBetweenInspectionsPerConnection = std::chrono::microseconds(100);
+// Enough for a handshake and what a client sends ahead of its first call's acceptance; and for the largest message on its way.
+constexpr std::int64_t kMostUnprovenExcess = 512 << 10;
+constexpr std::int64_t kMostExcess = 6 << 20;
+constexpr auto kRefusedFor = std::chrono::seconds(60);
 constexpr auto kBetweenWords = std::chrono::seconds(10);
 
 // Number of files that the process may open, after raising the limit as far as possible.
@@ -139,6 +148,21 @@ std::uint64_t InodeOf(int descriptor) {
   return ::fstat(descriptor, &status) == 0 ? static_cast<std::uint64_t>(status.st_ino) : 0;
 }
 
+// Whether a message that may come very often may be written, and when it was last.
+bool MaySay(steady_clock::time_point& said, steady_clock::time_point now) {
+  if (said != steady_clock::time_point{} && now - said < kBetweenWords) return false;
+  said = now;
+  return true;
+}
+
+ExcessBytes::Counts CountsOf(int descriptor, std::int64_t taken) {
+  tcp_info info{};
+  socklen_t length = sizeof(info);
+  ::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length);
+  return {static_cast<std::int64_t>(info.tcpi_bytes_received),
+          static_cast<std::int64_t>(info.tcpi_bytes_acked), taken};
+}
+
 }  // namespace
 
 StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::string& address,
@@ -178,12 +202,45 @@ void Listener::Run() {
   std::vector<pollfd> polled = {{wake_[0], POLLIN, 0}};
   for (const int descriptor : listening_) polled.push_back({descriptor, POLLIN, 0});
   while (true) {
-    ::poll(polled.data(), polled.size(), -1);
+    ::poll(polled.data(), polled.size(), static_cast<int>(kBetweenInspections.count()));
     if (polled[0].revents != 0) return;
     for (std::size_t i = 1; i < polled.size(); ++i) {
-      if (polled[i].revents != 0) AcceptFrom(polled[i].fd);
+      if ((polled[i].revents & ~POLLIN) != 0) {
+        Reopen(listening_[i - 1]);
+        polled[i].fd = listening_[i - 1];
+      } else if (polled[i].revents != 0) {
+        AcceptFrom(polled[i].fd);
+      }
     }
+    const MutexLock lock(mutex_);
+    const auto between = std::max<steady_clock::duration>(
+        kBetweenInspections, connections_.size() * kBetweenInspectionsPerConnection);
+    if (steady_clock::now() - inspected_ >= between) Inspect();
   }
+}
+
+void Listener::Reopen(int& listening) {
+  sockaddr_storage address{};
+  addrinfo where{};
+  socklen_t length = sizeof(address);
+  const bool known = ::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &length) == 0;
+  where.ai_family = address.ss_family;
+  where.ai_addr = reinterpret_cast<sockaddr*>(&address);
+  where.ai_addrlen = length;
+  ::shutdown(listening, SHUT_RDWR);  // frees the port
+  const int replacement = known ? ListenAt(where, port_) : -1;
+  if (replacement >= 0) {
+    ::dup3(replacement, listening, O_CLOEXEC);
+    ::close(replacement);
+    Log(LogLevel::kWarning,
+        fmt::format("the socket on port {} had stopped listening; it was replaced", port_));
+    return;
+  }
+  Log(LogLevel::kWarning,
+      fmt::format("the socket on port {} has stopped listening and cannot be replaced: {}; devices "
+                  "cannot connect until that succeeds",
+                  port_, std::strerror(errno)));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
 void Listener::AcceptFrom(int listening) {
@@ -230,16 +287,16 @@ bool Listener::MayCome(const std::string& host) {
     return connections_.size() < limits_.connections && unproven_in_all_ < limits_.unproven &&
            (of_host == unproven_.end() || of_host->second < limits_.unproven_per_address);
   };
-  const auto now = steady_clock::now();
-  // Ended connections count until this check; within the limits it is done once a second only.
-  if (now - looked_ > std::chrono::seconds(1) || (!within() && now - looked_ > kBetweenLooks)) {
-    looked_ = now;
-    ForgetClosed();
-  }
+  // Ended connections count until they are looked for.
+  if (!within() && steady_clock::now() - inspected_ > kBetweenLooks) Inspect();
   return within();
 }
 
-void Listener::ForgetClosed() {
+void Listener::Inspect() {
+  const Time now = steady_clock::now();
+  const auto since_last = now - inspected_;
+  inspected_ = now;
+  std::erase_if(refused_until_, [&](const auto& entry) { return entry.second <= now; });
   std::erase_if(connections_, [&](const auto& entry) {
     mutex_.AssertHeld();
     const Connection& connection = entry.second;
@@ -247,12 +304,53 @@ void Listener::ForgetClosed() {
     Forget(connection);
     return true;
   });
+  std::map<std::string, std::int64_t> of_name;
+  for (auto& [key, connection] : connections_) {
+    const std::int64_t taken = connection.traffic ? connection.traffic->bytes_.load() : 0;
+    connection.excess.Update(CountsOf(connection.descriptor, taken), since_last);
+    if (!connection.name.empty()) of_name[connection.name] += connection.excess.bytes();
+  }
+  std::erase_if(connections_, [&](const auto& entry) {
+    mutex_.AssertHeld();
+    const Connection& connection = entry.second;
+    const std::int64_t excess =
+        connection.name.empty() ? connection.excess.bytes() : of_name[connection.name];
+    if (excess <= (connection.traffic ? kMostExcess : kMostUnprovenExcess)) return false;
+    BreakOff(connection, excess);
+    Forget(connection);
+    return true;
+  });
+}
+
+void Listener::BreakOff(const Connection& connection, std::int64_t excess) {
+  // Resets it and drops what has arrived, while gRPC owns the descriptor. If gRPC has closed it since Inspect looked, and its
+  // number belongs to another connection, that one is reset, and its peer dials again.
+  sockaddr nowhere{};
+  nowhere.sa_family = AF_UNSPEC;
+  ::connect(connection.descriptor, &nowhere, sizeof(nowhere));
+  const Time now = steady_clock::now();
+  bool say = MaySay(said_excess_, now);
+  std::string consequence;
+  if (!connection.name.empty()) {
+    say = !refused_until_.contains(connection.name);
+    refused_until_[connection.name] = now + kRefusedFor;
+    consequence = fmt::format("; '{}' is refused for a minute", connection.name);
+  }
+  if (say) {
+    Log(LogLevel::kWarning,
+        fmt::format("broke off a connection from {}: {} bytes came that belong to no message{}",
+                    connection.host, excess, consequence));
+  }
 }
 
 void Listener::Forget(const Connection& connection) {
-  if (connection.proven) return;
+  const auto subtract = [](std::map<std::string, std::size_t>& counts, const std::string& key) {
+    if (const auto found = counts.find(key); found != counts.end() && --found->second == 0)
+      counts.erase(found);
+  };
+  if (connection.traffic) return subtract(proven_, connection.name);
   --unproven_in_all_;
-  if (--unproven_[connection.host] == 0) unproven_.erase(connection.host);
+  subtract(unproven_, connection.host);
 }
 
 void Listener::Refuse(int descriptor, const std::string& host) {
@@ -261,23 +359,34 @@ void Listener::Refuse(int descriptor, const std::string& host) {
   ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
   ::close(descriptor);
   ++refused_;
-  const auto now = steady_clock::now();
-  if (said_ != steady_clock::time_point{} && now - said_ < kBetweenWords) return;
+  if (!MaySay(said_, steady_clock::now())) return;
   Log(LogLevel::kWarning,
       fmt::format("{} connections were closed at once, the last from {}: of {} connections, {} "
                   "are unproven (at most {}, {}, and {} of one address)",
                   refused_, host, connections_.size(), unproven_in_all_, limits_.connections,
                   limits_.unproven, limits_.unproven_per_address));
-  said_ = now;
   refused_ = 0;
 }
 
-void Listener::Prove(const std::string& peer) {
+StatusOr<std::shared_ptr<Listener::Traffic>> Listener::Prove(const std::string& peer,
+                                                             const std::string& name) {
   const MutexLock lock(mutex_);
+  if (!name.empty() && refused_until_.contains(name)) {
+    return ResourceExhausted("too many bytes came over a connection of '" + name +
+                             "' that belong to no message; it is refused for a minute");
+  }
   const auto found = connections_.find(KeyOfPeer(peer));
-  if (found == connections_.end()) return;
-  Forget(found->second);
-  found->second.proven = true;
+  if (found == connections_.end()) return std::make_shared<Traffic>();  // has just ended
+  Connection& connection = found->second;
+  if (connection.traffic) return connection.traffic;
+  if (!name.empty() && proven_[name] >= kMostOfName) {
+    return ResourceExhausted(fmt::format("'{}' has {} connections already", name, kMostOfName));
+  }
+  Forget(connection);
+  connection.name = name;
+  connection.traffic = std::make_shared<Traffic>();
+  ++proven_[name];
+  return connection.traffic;
 }
 
 }  // namespace tributary::inline rpc

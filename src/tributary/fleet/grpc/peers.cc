@@ -206,7 +206,9 @@ class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers
     if (const Status status = Identify(*context->auth_context(), name, certificate); !status.ok()) {
       return new RefusedCall(ToGrpc(status));
     }
-    listener->Prove(context->peer());
+    const auto traffic = listener->Prove(context->peer(), name);
+    if (!traffic.ok()) return new RefusedCall(ToGrpc(traffic.status()));
+    (*traffic)->Took(request->ByteSizeLong());
     auto call = std::make_shared<PeerCall>(book_, request->meeting(), name, std::move(certificate),
                                            [this](PeerCall& done) { Forget(done); });
     std::shared_ptr<PeerCall> older;

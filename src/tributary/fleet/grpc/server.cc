@@ -81,15 +81,18 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   void Begin() {
     self_ = shared_from_this();
     auto identity = gate_.Identify(*context_->auth_context());
-    if (!identity.ok()) {
+    auto traffic =
+        identity.ok() ? listener_.Prove(context_->peer(), identity->value_or("")) : identity.status();
+    if (!traffic.ok()) {
       exchange_.Record("rejected", {{"address", context_->peer()},
                                     {"certificate", certificate()},
-                                    {"reason", identity.status().message()}});
-      return End(ToGrpc(identity.status()));
+                                    {"reason", traffic.status().message()}});
+      return End(ToGrpc(traffic.status()));
     }
+    traffic_ = *std::move(traffic);
+    traffic_->TookRareCall();
     auto session = exchange_.Open(self_, std::move(*identity), context_->peer());
     if (!session.ok()) return End(ToGrpc(session.status()));
-    listener_.Prove(context_->peer());
     {
       const MutexLock lock(mutex_);
       session_ = *session;
@@ -101,6 +104,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
     if (!ok) return End(grpc::Status::OK);
     // One per gRPC thread, of which there are few, not one per device.
     thread_local Frame frame;
+    traffic_->Took(incoming_.Length());
     Status status = ReadFrame(incoming_, frame);
     incoming_.Clear();
     auto message = status.ok() ? ParseFromDevice(frame.fields) : StatusOr<FromDevice>(std::move(status));
@@ -177,6 +181,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   std::shared_ptr<Stream> self_;
   // Set with the lock held before the first read, reset after everything else.
   std::shared_ptr<Exchange::Session> session_;
+  std::shared_ptr<Listener::Traffic> traffic_;
   grpc::ByteBuffer incoming_;
 
   Mutex mutex_;
