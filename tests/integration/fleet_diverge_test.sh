@@ -61,3 +61,4 @@ last = open("run/rounds.csv").read().split()[-1].split(",")
 sys.exit(not (summary["quarantined"] == [4] and summary["rolled_back"] == 1 and float(last[-1]) < 3))
 END
 grep -q 'the run diverged; returns to earlier weights: 1; devices in quarantine: 4' coordinator.log || fail "no line in the summary"
+end rogue TERM

@@ -64,3 +64,4 @@ begin --resume disk/run
 within "$patience" "rounds after the disk has room" has_rounds disk/run $((before + 3))
 end coordinator TERM
 for name in $devices; do end "$name" TERM; done
+umount -l disk
