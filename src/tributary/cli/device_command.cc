@@ -40,6 +40,7 @@ struct Arguments {
   std::string listen;
   OwnerLimits limits;
   std::string most_memory;
+  std::string most_bytes;
   double most_seconds = ToSeconds(OwnerLimits{}.most_time);
   bool quiet = false;
   bool verbose = false;
@@ -53,6 +54,16 @@ StatusOr<BitsPerSecond> ParseRate(const std::string& text) {
   return BitsPerSecond{rate};
 }
 
+// Leaves `bytes` as they are if the flag is not given.
+Status ReadBytes(const char* flag, const std::string& text, Bytes& bytes) {
+  if (text.empty()) return OkStatus();
+  auto parsed = ParseQuantity(text, Unit::kBytes);
+  if (!parsed.ok()) return std::move(parsed).status().WithContext(flag);
+  if (!(*parsed >= 1)) return InvalidArgument(std::string(flag) + " is " + text + "; allowed: 1B and more");
+  bytes = {static_cast<std::int64_t>(std::min(*parsed, 1e18))};
+  return OkStatus();
+}
+
 Status ReadStreamOptions(const Arguments& arguments, DeviceRuntimeOptions& options) {
   options.extensions = *arguments.extensions;
   if (!arguments.stream.empty()) {
@@ -61,28 +72,15 @@ Status ReadStreamOptions(const Arguments& arguments, DeviceRuntimeOptions& optio
   TRIBUTARY_ASSIGN_OR_RETURN(options.broker_settings, ParseBrokerSettings(arguments.broker_settings));
   if (const auto* const topic = options.stream ? std::get_if<TopicPlace>(&*options.stream) : nullptr)
     TRIBUTARY_RETURN_IF_ERROR(CheckBrokerSettings(topic->address, options.broker_settings));
-  const auto read = [](const char* flag, const std::string& text, Bytes& bytes) -> Status {
-    auto parsed = ParseQuantity(text, Unit::kBytes);
-    if (!parsed.ok()) return std::move(parsed).status().WithContext(flag);
-    if (!(*parsed >= 1)) return InvalidArgument(std::string(flag) + " is " + text + "; allowed: 1B and more");
-    bytes = {static_cast<std::int64_t>(*parsed)};
-    return OkStatus();
-  };
-  TRIBUTARY_RETURN_IF_ERROR(read("--buffer-memory", arguments.buffer_memory, options.buffer_memory));
-  if (arguments.buffer_disk.empty()) return OkStatus();
-  return read("--buffer-disk", arguments.buffer_disk, options.buffer_disk);
+  TRIBUTARY_RETURN_IF_ERROR(ReadBytes("--buffer-memory", arguments.buffer_memory, options.buffer_memory));
+  return ReadBytes("--buffer-disk", arguments.buffer_disk, options.buffer_disk);
 }
 
 Status ReadLimits(const Arguments& arguments, OwnerLimits& limits) {
   limits = arguments.limits;
   limits.most_time = FromSeconds(std::min(arguments.most_seconds, kLongestSeconds));
-  if (arguments.most_memory.empty()) return OkStatus();
-  auto memory = ParseQuantity(arguments.most_memory, Unit::kBytes);
-  if (!memory.ok()) return std::move(memory).status().WithContext("--most-memory");
-  if (!(*memory >= 1))
-    return InvalidArgument("--most-memory is " + arguments.most_memory + "; allowed: 1B and more");
-  limits.most_memory = {static_cast<std::int64_t>(std::min(*memory, 1e18))};
-  return OkStatus();
+  TRIBUTARY_RETURN_IF_ERROR(ReadBytes("--most-memory", arguments.most_memory, limits.most_memory));
+  return ReadBytes("--most-bytes", arguments.most_bytes, limits.most_bytes);
 }
 
 // The last share holds after the end of the trace.
@@ -224,6 +222,9 @@ void AddDeviceCommand(CLI::App& app, Action& action) {
       ->group(kLimits);
   AddDefaulted(command, "--most-seconds N", a.most_seconds, "Give up a round whose training takes longer")
       ->check(CLI::PositiveNumber)
+      ->group(kLimits);
+  AddOption(command, "--most-bytes BYTES", a.most_bytes,
+            "Refuse rounds that transfer more, to and from this device; default: as much as it takes")
       ->group(kLimits);
   AddOption(command, "--advertise HOST:PORT", a.advertise,
             "Address of this device for other devices that exchange models (train.method = "

@@ -103,7 +103,7 @@ void AddFleetCommand(CLI::App& app, Action& action) {
       command, "--drop NAME", a.drop,
       "Remove this device from the run; it is waited for no longer. A device that still runs joins again");
   AddOption(command, "--ban NAME", a.ban, "Remove this device and refuse it until --admit");
-  AddOption(command, "--admit NAME", a.admit, "Let a banned device join again");
+  AddOption(command, "--admit NAME", a.admit, "Let a banned device, or a device in quarantine, join again");
   AddOption(command, "--quorum N", a.quorum,
             "The number of answers that each round needs, from now until the coordinator ends, instead of "
             "fleet.quorum")

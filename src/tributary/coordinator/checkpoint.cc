@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -21,14 +22,19 @@ namespace tributary::inline coordinator {
 namespace {
 
 constexpr std::uint64_t kSchema = 1;
-constexpr const char* kDroppedText = "dropped";
-constexpr const char* kBannedText = "banned";
+struct NamedStanding {
+  Standing standing;
+  const char* name;
+};
+constexpr std::array<NamedStanding, 3> kStandings = {{{Standing::kDropped, "dropped"},
+                                                      {Standing::kBanned, "banned"},
+                                                      {Standing::kQuarantined, "quarantined"}}};
 constexpr std::uint64_t kLargestSigned = std::numeric_limits<std::int64_t>::max();
 
 // Limit for the numbers of an epoch's problem: size, delay and class counts of each device.
 constexpr std::int64_t kMostEpochNumbers = 12 * kMostDevices;
 // More brackets, keys and values than any allowed checkpoint has.
-constexpr std::int64_t kMostParts = 13 * kMostDevices + kMostEpochNumbers;
+constexpr std::int64_t kMostParts = 16 * kMostDevices + kMostEpochNumbers;
 
 // Larger than the norm of any update that is accepted.
 constexpr double kLargestNorm = 1e30;
@@ -45,6 +51,16 @@ std::string FaultOf(const Checkpoint& checkpoint) {
   if (norms.size() > NormHistory::kRounds) return "it has norms of too many rounds";
   if (!std::ranges::all_of(norms, [](double norm) { return norm >= 0 && norm <= kLargestNorm; }))
     return "one of its norms cannot be that of an update";
+  const DivergenceGuard::State& guard = checkpoint.progress.guard;
+  const auto is_loss = [](double loss) { return loss >= 0 && loss <= std::numeric_limits<double>::max(); };
+  if (guard.losses.size() > DivergenceGuard::kRounds || !std::ranges::all_of(guard.losses, is_loss))
+    return "its last losses cannot be those of a run";
+  if (!std::ranges::all_of(guard.parts, [&](const auto& part) { return is_loss(part.second); }))
+    return "a device's part in a round is none";
+  if (guard.parts.size() > static_cast<std::size_t>(kMostDevices))
+    return "it knows the parts of too many devices";
+  if (checkpoint.progress.sound_round > checkpoint.progress.round)
+    return "its sound weights are from a later round";
   const EpochState& epoch = checkpoint.progress.epoch;
   if (epoch.number > 0) {
     if (epoch.began > checkpoint.progress.round) return "its epoch begins after its last round";
@@ -86,11 +102,13 @@ StatusOr<std::vector<FleetMember>> ReadMembers(const JsonValue& list, std::uint6
     if (shared > shared_bytes) return Corrupt("its members have shared more than it holds");
     shared_bytes -= shared;
     member.shared.resize(static_cast<std::size_t>(shared));
-    if (!item.Has("standing")) continue;  // Written of members that an operator has removed.
+    if (!item.Has("standing")) continue;  // Written of members that have been removed.
     TRIBUTARY_ASSIGN_OR_RETURN(const std::string standing, item.Text("standing"));
-    if (standing != kDroppedText && standing != kBannedText)
-      return Corrupt("the 'standing' of a member is '" + standing + "'; allowed: dropped, banned");
-    member.standing = standing == kBannedText ? Standing::kBanned : Standing::kDropped;
+    const auto named = std::ranges::find(kStandings, standing, &NamedStanding::name);
+    if (named == kStandings.end())
+      return Corrupt("the 'standing' of a member is '" + standing +
+                     "'; allowed: dropped, banned, quarantined");
+    member.standing = named->standing;
   }
   return members;
 }
@@ -117,6 +135,24 @@ StatusOr<EpochState> ReadEpoch(const JsonValue& json) {
   return epoch;
 }
 
+Status ReadGuard(const JsonValue& json, RunProgress& progress) {
+  if (!json.is_object()) return Corrupt("its 'guard' is not an object");
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.guard.losses, json.Numbers("losses"));
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.guard.high, json.Count("high"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<std::int64_t> devices, json.Integers("devices"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::vector<double> parts, json.Numbers("parts"));
+  if (devices.size() != parts.size()) return Corrupt("its 'guard' has parts of other devices than it names");
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i] < 0 ||
+        !progress.guard.parts.emplace(DeviceId{static_cast<std::uint64_t>(devices[i])}, parts[i]).second)
+      return Corrupt("a device of its 'guard' is negative or named twice");
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(progress.sound_round, json.Count("sound_round"));
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::uint64_t has_sound, json.Count("has_sound"));
+  progress.has_sound = has_sound > 0;
+  return OkStatus();
+}
+
 StatusOr<RunProgress> ReadProgress(const JsonValue& root) {
   RunProgress progress;
   TRIBUTARY_ASSIGN_OR_RETURN(progress.round, root.Count("round"));
@@ -131,6 +167,9 @@ StatusOr<RunProgress> ReadProgress(const JsonValue& root) {
   TRIBUTARY_ASSIGN_OR_RETURN(progress.optimiser_steps, root.Count("optimiser_steps"));
   if (root.Has("norms")) {
     TRIBUTARY_ASSIGN_OR_RETURN(progress.norms, root.Numbers("norms"));
+  }
+  if (const auto guard = root.Find("guard")) {
+    TRIBUTARY_RETURN_IF_ERROR(ReadGuard(*guard, progress));
   }
   if (const auto epoch = root.Find("epoch")) {
     TRIBUTARY_ASSIGN_OR_RETURN(progress.epoch, ReadEpoch(*epoch));
@@ -213,8 +252,8 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
                        {"applied_round", member.applied_round},
                        {"applied_position", member.applied_position},
                        {"shared_bytes", member.shared.size()}});
-    if (member.standing != Standing::kMember)
-      members.back()["standing"] = member.standing == Standing::kBanned ? kBannedText : kDroppedText;
+    const auto named = std::ranges::find(kStandings, member.standing, &NamedStanding::standing);
+    if (named != kStandings.end()) members.back()["standing"] = named->name;
   }
   Json root = {{"schema", kSchema},
                {"round", progress.round},
@@ -228,6 +267,20 @@ StatusOr<std::string> FormatCheckpoint(const Checkpoint& checkpoint) {
                {"experiment", checkpoint.experiment}};
   if (progress.accuracy) root["accuracy"] = *progress.accuracy;
   if (!progress.norms.empty()) root["norms"] = progress.norms;
+  const DivergenceGuard::State& guard = progress.guard;
+  if (guard != DivergenceGuard::State() || progress.sound_round > 0 || progress.has_sound) {
+    Json devices = Json::array(), parts = Json::array();
+    for (const auto& [device, part] : guard.parts) {
+      devices.push_back(device.value);
+      parts.push_back(part);
+    }
+    root["guard"] = {{"losses", guard.losses},
+                     {"high", guard.high},
+                     {"devices", std::move(devices)},
+                     {"parts", std::move(parts)},
+                     {"sound_round", progress.sound_round},
+                     {"has_sound", progress.has_sound ? 1 : 0}};
+  }
   if (const EpochState& epoch = progress.epoch; epoch.number > 0) {
     std::vector<std::int64_t> counts;
     for (const auto& each : epoch.problem.label_counts) counts.insert(counts.end(), each.begin(), each.end());

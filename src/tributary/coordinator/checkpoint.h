@@ -14,13 +14,14 @@
 #include "tributary/coordinator/epoch.h"
 #include "tributary/fleet/profile.h"
 #include "tributary/model/safetensors.h"
+#include "tributary/policy/trust/divergence.h"
 
 namespace tributary::inline coordinator {
 
 // The state of a run between two rounds, as a file. Resumed and uninterrupted runs end with the same bits.
 //
 // A safetensors file with the flat arrays `parameters`, `statistics`, `optimiser.NAME` for each array of the
-// optimiser's state, and `shared` for samples that members have shared (raw bytes, not floats). The metadata
+// optimiser's state, `sound.parameters` and `sound.statistics` if the newest loss was high, and `shared` for samples that members have shared (raw bytes, not floats). The metadata
 // has the rest as JSON under `tributary.checkpoint`, and a checksum under `tributary.checksum`.
 
 struct RunProgress {
@@ -32,6 +33,9 @@ struct RunProgress {
   std::uint64_t optimiser_steps = 0;
   EpochState epoch;           // of methods that plan their samples
   std::vector<double> norms;  // medians of update norms (policy/trust)
+  DivergenceGuard::State guard;
+  std::uint64_t sound_round = 0;  // of the weights to which a run that diverges returns,
+  bool has_sound = false;  // and whether they are in the file: `sound.parameters` and `sound.statistics`
   friend bool operator==(const RunProgress&, const RunProgress&) = default;
 };
 

@@ -56,13 +56,15 @@ std::vector<std::uint32_t> Contents(const CheckpointFile& file) {
   return bits;
 }
 
-TEST(FormatCheckpoint, KeepsWhomAnOperatorHasRemoved) {
+TEST(FormatCheckpoint, KeepsWhoHasBeenRemoved) {
   Checkpoint checkpoint = Sample();
   checkpoint.members[0].standing = Standing::kBanned;
   checkpoint.members[1].standing = Standing::kDropped;
   const std::string text = FormatCheckpoint(checkpoint).value();
   EXPECT_EQ(ParseCheckpoint(text, 5)->members[0].standing, Standing::kBanned);
   EXPECT_EQ(ParseCheckpoint(text, 5)->members[1].standing, Standing::kDropped);
+  checkpoint.members[1].standing = Standing::kQuarantined;
+  EXPECT_EQ(ParseCheckpoint(*FormatCheckpoint(checkpoint), 5)->members[1].standing, Standing::kQuarantined);
   EXPECT_EQ(FormatCheckpoint(Sample())->find("standing"), std::string::npos);  // as versions before
 }
 
@@ -76,6 +78,25 @@ TEST(FormatCheckpoint, KeepsTheNormsOfUpdatesAndRefusesWhatIsNone) {
   checkpoint.progress.norms[1] = -1;
   EXPECT_FALSE(FormatCheckpoint(checkpoint).ok());
   checkpoint.progress.norms.assign(100, 1);
+  EXPECT_FALSE(FormatCheckpoint(checkpoint).ok());
+}
+
+TEST(FormatCheckpoint, KeepsWhatTellsWhetherTheRunDiverges) {
+  Checkpoint checkpoint = Sample();
+  RunProgress& progress = checkpoint.progress;
+  progress.guard = {{2.3, 0.1 + 0.2}, 2, {{{1}, 1.5}, {{7}, 1e30}}};
+  progress.sound_round = progress.round;
+  progress.has_sound = true;
+  const auto text = FormatCheckpoint(checkpoint);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(ParseCheckpoint(*text, 5)->progress, progress);
+  EXPECT_EQ(FormatCheckpoint(Sample())->find("guard"), std::string::npos);  // as versions before
+  progress.guard.losses[0] = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(FormatCheckpoint(checkpoint).ok());
+  progress.guard.losses.assign(100, 1);
+  EXPECT_FALSE(FormatCheckpoint(checkpoint).ok());
+  progress.guard.losses.clear();
+  ++progress.sound_round;
   EXPECT_FALSE(FormatCheckpoint(checkpoint).ok());
 }
 

@@ -42,32 +42,6 @@ std::vector<TrainedPart> TrainedPartsOf(const RoundReport& report) {
 
 }  // namespace
 
-WeightsVersions::WeightsVersions(const Model& model, std::size_t most)
-    : most_(most), newest_(std::make_shared<WeightsVersion>()) {
-  newest_->parameters = FlatBuffer(model.parameters.size);
-  newest_->statistics = FlatBuffer(model.statistics.size);
-}
-
-StatusOr<WeightsVersion*> WeightsVersions::Advance() {
-  if (newest_.use_count() > 1) {
-    std::erase_if(older_, [](const auto& version) { return version.expired(); });
-    if (older_.size() + 2 > most_) {
-      return ResourceExhausted(fmt::format(
-          "devices still work from {} versions of the weights, as many as are kept", older_.size() + 1));
-    }
-    auto next = std::make_shared<WeightsVersion>();
-    next->number = newest_->number;
-    next->parameters = FlatBuffer(newest_->parameters.size());
-    next->statistics = FlatBuffer(newest_->statistics.size());
-    std::ranges::copy(newest_->parameters.span(), next->parameters.data());
-    std::ranges::copy(newest_->statistics.span(), next->statistics.data());
-    older_.push_back(newest_);
-    newest_ = std::move(next);
-  }
-  ++newest_->number;
-  return newest_.get();
-}
-
 Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Model> model, Fleet& fleet,
                          EventSink& events, CentralTest central_test, std::optional<SplitSetup> split,
                          std::filesystem::path spool, OwnTraining own_training)
@@ -79,7 +53,9 @@ Coordinator::Coordinator(const Experiment& experiment, std::shared_ptr<const Mod
       own_training_(std::move(own_training)),
       split_(std::move(split)),
       versions_(*model_),
-      journal_(std::move(spool)) {
+      journal_(std::move(spool)),
+      limits_(experiment_, LossOfAGuess(*model_), journal_),
+      sound_(experiment_, *model_) {
   WeightsVersion& first = **versions_.Advance();
   InitialiseWeights(*model_, experiment_.goal.seed, first.parameters.span(), first.statistics.span());
 }
@@ -95,7 +71,8 @@ void Coordinator::StartAt(const SharedWeights& weights) {
 std::optional<RunEnd> Coordinator::Over(std::uint64_t rounds) const {
   const Goal& goal = experiment_.goal;
   if (goal.target_accuracy && accuracy_ && *accuracy_ >= *goal.target_accuracy) return RunEnd::kTarget;
-  if (goal.rounds && rounds >= static_cast<std::uint64_t>(*goal.rounds)) return RunEnd::kRounds;
+  if (goal.rounds && rounds - unapplied_rounds_ >= static_cast<std::uint64_t>(*goal.rounds))
+    return RunEnd::kRounds;
   if (goal.time_budget && Now() >= *goal.time_budget) return RunEnd::kTime;
   return std::nullopt;
 }
@@ -170,12 +147,18 @@ Status Coordinator::Restore(const CheckpointFile& file) {
   ForEachArray(*next, [&](std::string name, std::span<float> values) {
     targets.push_back({std::move(name), values});
   });
+  const RunProgress& progress = file.checkpoint().progress;
+  if (sound_.on()) {
+    sound_.Restore(progress, *model_, versions_.Lease(), [&](std::string name, std::span<float> values) {
+      targets.push_back({std::move(name), values});
+    });
+  }
   TRIBUTARY_RETURN_IF_ERROR(file.CopyTo(targets));
-  kept_ = file.checkpoint().progress;
+  kept_ = progress;
   method_->optimiser().set_steps(kept_.optimiser_steps);
   TRIBUTARY_RETURN_IF_ERROR(method_->Restore(kept_.epoch));
   accuracy_ = kept_.accuracy;
-  norms_ = NormHistory(kept_.norms);
+  limits_.Restore(kept_.norms);
   fruitless_rounds_ = kept_.fruitless_rounds;
   unapplied_rounds_ = kept_.unapplied_rounds;
   resumed_ = true;
@@ -191,6 +174,7 @@ StatusOr<RunOutcome> Coordinator::Run(const std::function<bool()>& should_stop, 
     clock_offset_ = kept_.elapsed - fleet_.clock().Now();
     Say(Note{"resumed after round " + std::to_string(kept_.round)});
   } else {
+    if (sound_.on()) sound_.Keep(versions_.Lease(), 0);
     Say(RunStarted{.experiment = goal.name,
                    .seed = goal.seed,
                    .method = std::string(NameOf(kMethods, experiment_.train.method)),
@@ -239,17 +223,20 @@ StatusOr<RunEnd> Coordinator::RunRounds(const std::function<bool()>& should_stop
     }
     TRIBUTARY_RETURN_IF_ERROR(status);
     accuracy_.reset();
+    test_loss_.reset();
     const bool last = Over(round.value).has_value();
     if (last || round.value % static_cast<std::uint64_t>(experiment_.goal.evaluate_every) == 0)
       status = Evaluate(round);
+    if (status.ok()) status = WatchTestLoss(round, last);
     kept_ = {.round = round.value,
              .elapsed = Now(),
              .fruitless_rounds = fruitless_rounds_,
              .unapplied_rounds = unapplied_rounds_,
              .accuracy = accuracy_,
              .optimiser_steps = method_->optimiser().steps(),
-             .norms = norms_.medians()};
+             .norms = limits_.norms()};
     if (const EpochState* epoch = method_->epoch()) kept_.epoch = *epoch;
+    if (sound_.on()) sound_.Save(versions_.newest(), kept_);
     // Do not resume from a cancelled evaluation: the previous state is kept and this round is run again.
     if (status.code() == StatusCode::kCancelled) return RunEnd::kInterrupted;
     TRIBUTARY_RETURN_IF_ERROR(status);
@@ -265,6 +252,11 @@ Status Coordinator::Keep(const Keeper& keeper, bool ending) {
   ForEachArray(versions_.newest(), [&](std::string name, std::span<const float> values) {
     state.arrays.push_back({std::move(name), {static_cast<std::int64_t>(values.size())}, values});
   });
+  if (kept_.has_sound) {
+    const auto& [parameters, statistics] = sound_.weights();
+    state.arrays.push_back({"sound.parameters", {static_cast<std::int64_t>(parameters.size())}, parameters});
+    state.arrays.push_back({"sound.statistics", {static_cast<std::int64_t>(statistics.size())}, statistics});
+  }
   return keeper(state);
 }
 
@@ -280,11 +272,21 @@ Status Coordinator::RunRound(RoundId round) {
   Say(RoundStarted{round, request.participants.size()});
 
   BeginAggregate(request);
-  TRIBUTARY_ASSIGN_OR_RETURN(RoundReport report, CarryOut(request, &method_->WrapSink(limited_)));
-  const bool alike = JudgeUpdates(round, report);
+  TRIBUTARY_ASSIGN_OR_RETURN(RoundReport report, CarryOut(request, &method_->WrapSink(limits_.sink())));
+  const std::optional<double> loss = MedianLoss(report);
+  const bool alike = limits_.Judge(round, report, [&](const std::string& text) { Say(Note{text}); });
   for (const DeviceReport& device : report.devices) Say(EventOf(round, device));
   const RoundFinished summary = Summarise(round, report);
-  bool usable = alike && summary.applied > 0 && summary.applied >= report.quorum;
+  bool diverged = false;
+  if (sound_.on()) {
+    alarmed_ = (loss && sound_.IsHigh(*loss)) || summary.crashed + summary.refused > summary.applied;
+    // Devices measure before they train.
+    if (loss && !central_test_) {
+      TRIBUTARY_ASSIGN_OR_RETURN(diverged, Watch(round, round.value - 1, *loss, /*last=*/false));
+    }
+  }
+  // What was learnt from ruined weights is not applied.
+  bool usable = !diverged && alike && summary.applied > 0 && summary.applied >= report.quorum;
   if (usable) {
     TRIBUTARY_ASSIGN_OR_RETURN(usable, InspectUpdates(round));
   }
@@ -293,6 +295,7 @@ Status Coordinator::RunRound(RoundId round) {
     aggregate_->Cover(round, TrainedPartsOf(report));
     if (!method_->devices_own_models()) TRIBUTARY_RETURN_IF_ERROR(Apply(round, RateFactorOf(report)));
     fleet_.Commit(round);
+    if (sound_.on()) sound_.Note(report, limits_.sink().taken());
     fruitless_rounds_ = 0;
   } else {
     ++unapplied_rounds_;
@@ -312,52 +315,7 @@ void Coordinator::BeginAggregate(const WorkOrder& request) {
   double expected = 0;
   for (const double weight : weights) expected += std::min(weight, most);
   aggregate_->Begin(std::max(1.0, expected));
-  limited_.Begin(*aggregate_, most, norms_.Limit(Clip()));
-}
-
-double Coordinator::Clip() const {
-  // A device's part of a global batch may be one sample, and its gradient anything.
-  return experiment_.global_batch() ? 0 : experiment_.trust.clip;
-}
-
-bool Coordinator::JudgeUpdates(RoundId round, RoundReport& report) {
-  const double clip = Clip();
-  const double limit = norms_.Limit(clip);
-  const std::map<WorkId, LimitedSink::Taken> taken = limited_.taken();
-  std::vector<double> norms;
-  for (DeviceReport& device : report.devices) {
-    const auto update = taken.find(WorkOf(device.device));
-    if (device.outcome != Outcome::kApplied || update == taken.end()) continue;
-    const double norm = update->second.norm;
-    norms.push_back(norm);
-    // What else follows from how much it says to have learnt from: the learning rate, the loss, what was trained.
-    if (static_cast<double>(device.metrics.samples) > limited_.most_weight())
-      device.metrics.samples = static_cast<std::int64_t>(limited_.most_weight());
-    device.capped = update->second.capped ? 1 : 0;
-    device.clipped = update->second.clipped ? 1 : 0;
-    if (device.capped > 0) {
-      Say(Note{
-          fmt::format("device {}: its update of round {} weighs more than trust.largest-share = {} times the "
-                      "median of the participants, and counts with that",
-                      device.device.value, round.value, experiment_.trust.largest_share)});
-    }
-    if (device.clipped > 0) {
-      Say(Note{
-          fmt::format("device {}: the norm of its update of round {} is {:.4g} and was clipped to {:.4g}, "
-                      "trust.clip = {} times the median",
-                      device.device.value, round.value, norm, limit, clip)});
-    }
-  }
-  // Nothing is known yet that a first round could be clipped to.
-  const bool alike = !norms_.medians().empty() || AreAlike(clip, norms);
-  if (!alike) {
-    Say(Note{
-        fmt::format("the updates of round {} are not applied: the norm of one is more than trust.clip = {} "
-                    "times their median, and no round before tells the usual norm",
-                    round.value, clip)});
-  }
-  norms_.Add(std::move(norms));
-  return alike;
+  limits_.Begin(*aggregate_, most);
 }
 
 std::vector<std::size_t> Coordinator::BatchesFor(const WorkOrder& order) const {
@@ -405,6 +363,59 @@ Status Coordinator::Apply(RoundId round, double rate_factor) {
   return aggregate_->Report(UpdatePart::kStatistics, 0, next->statistics.span());
 }
 
+StatusOr<bool> Coordinator::Watch(RoundId round, std::uint64_t of, double loss, bool last) {
+  using Verdict = DivergenceGuard::Verdict;
+  const Verdict verdict = sound_.See(loss, versions_.Lease(), of);
+  if (verdict == Verdict::kSound || (verdict == Verdict::kHigh && !last)) return false;
+  TRIBUTARY_RETURN_IF_ERROR(RollBack(round, loss));
+  return true;
+}
+
+Status Coordinator::WatchTestLoss(RoundId round, bool last) {
+  if (!sound_.on() || !central_test_) return OkStatus();
+  if (!test_loss_ && alarmed_) {
+    TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, central_test_(weights()));
+    if (totals.samples > 0) test_loss_ = totals.loss / static_cast<double>(totals.samples);
+  }
+  alarmed_ = false;
+  if (!test_loss_) return OkStatus();
+  TRIBUTARY_ASSIGN_OR_RETURN(const bool diverged, Watch(round, round.value, *test_loss_, last));
+  if (diverged) accuracy_.reset();
+  return OkStatus();
+}
+
+Status Coordinator::RollBack(RoundId round, double loss) {
+  const std::size_t before = fleet_.quarantined();
+  const std::size_t most = (with_data_.size() + before) / 2;
+  const std::vector<DeviceId> culprits = sound_.Culprits(most - std::min(before, most));
+  Say(RolledBack{
+      round, RoundId{sound_.round()},
+      fmt::format(
+          "the loss is {:.4g} in round {}: the run diverges (trust.divergence = {}) and continues from "
+          "its weights after round {}{}",
+          loss, round.value, experiment_.trust.divergence, sound_.round(),
+          culprits.empty() ? "; half of the devices are in quarantine or no update is to blame, so "
+                             "the learning rate may be too high"
+                           : "")});
+  for (const DeviceId device : culprits) {
+    Say(Quarantined{
+        round, device,
+        fmt::format("device {} is in quarantine: of the updates since round {}, its was by far the "
+                    "largest; an operator can admit it again",
+                    device.value, sound_.round())});
+  }
+  TRIBUTARY_ASSIGN_OR_RETURN(WeightsVersion* const next, versions_.Advance());
+  std::ranges::copy(sound_.weights().parameters, next->parameters.data());
+  std::ranges::copy(sound_.weights().statistics, next->statistics.data());
+  for (const Optimiser::StateArray& array : method_->optimiser().State())
+    std::ranges::fill(array.values, 0.0F);
+  method_->optimiser().set_steps(0);
+  sound_.Keep(versions_.Lease(), sound_.round());
+  sound_.RolledBack();
+  fleet_.RollBack(culprits);
+  return method_->Remove(culprits);
+}
+
 Status Coordinator::CollectMean(RoundId round) {
   aggregate_->Begin(static_cast<double>(with_data_.size()));
   TRIBUTARY_ASSIGN_OR_RETURN(const RoundReport report,
@@ -434,6 +445,7 @@ Status Coordinator::Evaluate(RoundId round) {
   // The result on the test set takes precedence.
   if (central_test_) {
     TRIBUTARY_ASSIGN_OR_RETURN(const EvaluationTotals totals, central_test_(weights()));
+    if (totals.samples > 0) test_loss_ = totals.loss / static_cast<double>(totals.samples);
     Record(round, EvaluatedWhere::kCentral, totals);
   }
   return OkStatus();

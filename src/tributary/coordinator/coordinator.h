@@ -7,51 +7,21 @@
 #include <optional>
 #include <vector>
 
-#include "tributary/base/flat_buffer.h"
 #include "tributary/base/status.h"
 #include "tributary/coordinator/checkpoint.h"
 #include "tributary/coordinator/round_method.h"
 #include "tributary/coordinator/server_part.h"
+#include "tributary/coordinator/sound_version.h"
+#include "tributary/coordinator/update_limits.h"
+#include "tributary/coordinator/weights_versions.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/fleet/assignment.h"
 #include "tributary/fleet/fleet.h"
 #include "tributary/fleet/update_journal.h"
 #include "tributary/model/model.h"
-#include "tributary/policy/trust/limited_sink.h"
-#include "tributary/policy/trust/trust.h"
 #include "tributary/telemetry/sink.h"
 
 namespace tributary::inline coordinator {
-
-// The weights after `number` changes.
-struct WeightsVersion {
-  std::uint64_t number = 0;
-  FlatBuffer parameters, statistics;
-
-  SharedWeights weights() const { return {parameters.span(), statistics.span()}; }
-};
-
-// The versions of the weights in use: the newest, and older ones that are still leased because a device may
-// need them. A synchronous round returns its lease before the next version, which is then made in place;
-// otherwise the version is copied. The number of versions is limited.
-class WeightsVersions {
- public:
-  // Version 0 is all zeros.
-  explicit WeightsVersions(const Model& model, std::size_t most = 8);
-
-  const WeightsVersion& newest() const { return *newest_; }
-  // A lease keeps the newest version unchanged, even beyond this object's lifetime.
-  std::shared_ptr<const WeightsVersion> Lease() const { return newest_; }
-
-  // Starts a new version with the newest version's values, to be changed before the next Lease.
-  // ResourceExhausted, without effect, if that needs a copy and too many versions are in use.
-  StatusOr<WeightsVersion*> Advance();
-
- private:
-  const std::size_t most_;
-  std::shared_ptr<WeightsVersion> newest_;
-  std::vector<std::weak_ptr<const WeightsVersion>> older_;
-};
 
 struct RunOutcome {
   std::uint64_t rounds = 0;
@@ -97,7 +67,7 @@ class Coordinator {
   // before Run. Refuses, without effect, checkpoints of another network or optimiser.
   Status Restore(const CheckpointFile& file);
 
-  // Runs until the experiment's rounds, time or target are reached, `should_stop` returns true between
+  // Runs until the experiment's rounds (in which updates were applied), time or target are reached, `should_stop` returns true between
   // rounds, or the fleet is stopped within a round (Cancelled), which is then undone. Fails if the fleet
   // fails, too many rounds in a row have no usable update, or no update was applied in any round.
   StatusOr<RunOutcome> Run(const std::function<bool()>& should_stop = {}, const Keeper& keeper = {});
@@ -118,19 +88,23 @@ class Coordinator {
   std::vector<std::size_t> BatchesFor(const WorkOrder& order) const;
   // Begins the round's aggregate, and with it the limits of one device's update.
   void BeginAggregate(const WorkOrder& request);
-  // The largest norm of an update, as a multiple of the usual norm; 0 for no limit.
-  double Clip() const;
-  // Reports what the limits did, and records the norms. False if the updates differ too much to be applied.
-  bool JudgeUpdates(RoundId round, RoundReport& report);
   // Whether the updates may be applied, by the aggregation rule; reports why not.
   StatusOr<bool> InspectUpdates(RoundId round);
   // Factor of the learning rate for the step over the applied updates.
   double RateFactorOf(const RoundReport& report) const;
   Status Apply(RoundId round, double rate_factor);
+  // Judges the loss of the weights after round `of`, at the end of `round` or of the run (`last`); rolls back if the run
+  // diverges. Whether it did.
+  StatusOr<bool> Watch(RoundId round, std::uint64_t of, double loss, bool last);
+  // Returns to the last sound weights and quarantines the devices that are to blame.
+  Status RollBack(RoundId round, double loss);
+  // With a test set, judges the loss on it after a round, evaluated for this if something is wrong.
+  Status WatchTestLoss(RoundId round, bool last);
   // For devices with their own models: sets the coordinator's model to their mean.
   Status CollectMean(RoundId round);
   Status Evaluate(RoundId round);
   void Record(RoundId round, EvaluatedWhere where, const EvaluationTotals& totals);
+  // Whether a goal is reached after so many rounds; rounds without an applied update do not count.
   std::optional<RunEnd> Over(std::uint64_t rounds) const;
   StatusOr<RunEnd> RunRounds(const std::function<bool()>& should_stop, const Keeper& keeper);
   Status Keep(const Keeper& keeper, bool ending);
@@ -154,8 +128,10 @@ class Coordinator {
   WeightsVersions versions_;
   UpdateJournal journal_;
   std::unique_ptr<Aggregator> aggregate_;
-  LimitedSink limited_{journal_};
-  NormHistory norms_;
+  UpdateLimits limits_;
+  SoundVersion sound_;
+  std::optional<double> test_loss_;  // of the newest weights
+  bool alarmed_ = false;             // in the last round most devices failed, or their loss was high
   std::unique_ptr<RoundMethod> method_;
   std::optional<double> accuracy_;
   std::uint64_t fruitless_rounds_ = 0;  // in a row

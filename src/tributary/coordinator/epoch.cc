@@ -1,5 +1,7 @@
 #include "tributary/coordinator/epoch.h"
 
+#include <algorithm>
+
 #include "tributary/base/check.h"
 
 namespace tributary::inline coordinator {
@@ -17,6 +19,17 @@ Status Epochs::Restore(EpochState state) {
 Status Epochs::Begin(std::uint64_t round, SamplingProblem problem) {
   TRIBUTARY_RETURN_IF_ERROR(CheckSamplingProblem(problem));
   return Restore({state_.number + 1, round, std::move(problem)});
+}
+
+Status Epochs::Remove(std::span<const DeviceId> devices) {
+  EpochState state = state_;
+  for (const DeviceId device : devices) {
+    if (device.value >= state.problem.sizes.size()) continue;  // It joined since.
+    state.problem.sizes[device.value] = 0;
+    if (!state.problem.label_counts.empty())
+      std::ranges::fill(state.problem.label_counts[device.value], std::int64_t{0});
+  }
+  return Restore(std::move(state));
 }
 
 Epochs::Step Epochs::StepOf(std::uint64_t round) {

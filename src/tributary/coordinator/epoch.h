@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tributary/fleet/profile.h"
@@ -39,6 +40,8 @@ class Epochs {
     return state_.number == 0 || round - state_.began >= plan_.steps();
   }
   Status Begin(std::uint64_t round, SamplingProblem problem);
+  // Plans the rest of the epoch without these clients.
+  Status Remove(std::span<const DeviceId> devices);
   // For a round of the current epoch. Call once per round; again only to repeat a round that was not applied.
   Step StepOf(std::uint64_t round);
 

@@ -148,6 +148,26 @@ TEST(Epochs, ARestoredRunGoesOnAsIfNothingHadHappened) {
   }
 }
 
+TEST(Epochs, WhoIsRemovedIsInNoFurtherStepAlsoOfARestoredRun) {
+  const std::vector<DeviceId> gone = {{5}, {77}};  // The second joined in the meantime.
+  for (const SamplingOptions& options : EveryMethod()) {
+    SCOPED_TRACE(NameOf(options.method));
+    Epochs epochs(options);
+    ASSERT_TRUE(epochs.Begin(1, Problem()).ok());
+    (void)epochs.StepOf(1);
+    ASSERT_TRUE(epochs.Remove(gone).ok());
+    Epochs restored(options);
+    ASSERT_TRUE(restored.Restore(epochs.state()).ok());
+    EXPECT_EQ(epochs.state().problem.sizes[5], 0);
+    for (std::uint64_t round = 2; !epochs.AtEnd(round); ++round) {
+      ASSERT_FALSE(restored.AtEnd(round));
+      const Epochs::Step step = epochs.StepOf(round);
+      EXPECT_TRUE(step == restored.StepOf(round));
+      EXPECT_EQ(std::ranges::count(step.devices, DeviceId{5}), 0);
+    }
+  }
+}
+
 TEST(Epochs, BeforeTheFirstEpochThereIsNothingToRestore) {
   Epochs epochs({});
   EXPECT_TRUE(epochs.AtEnd(1));

@@ -80,6 +80,9 @@ FinishedRun MakeFinishedRun(const RunOutcome& outcome, const Coordinator& coordi
   result.digest = digest.Hex();
   result.profiles.assign(profiles.begin(), profiles.end());
   result.devices = totals.devices;
+  result.outcomes = totals.outcomes;
+  result.rolled_back = totals.rolled_back;
+  result.quarantined = totals.quarantined;
   result.devices.resize(profiles.size());  // Devices that were never asked have empty totals.
   for (const DeviceTotals& device : result.devices) {
     result.down += device.down;
@@ -117,6 +120,8 @@ std::string FormatSummary(const Experiment& experiment, const FinishedRun& resul
                   {"bytes_up", result.up.value},
                   {"digest", result.digest},
                   {"devices", devices}};
+  if (result.rolled_back > 0) summary["rolled_back"] = result.rolled_back;
+  for (const DeviceId device : result.quarantined) summary["quarantined"].push_back(device.value);
   if (experiment.model.compute_as) summary["compute_as"] = *experiment.model.compute_as;
   if (result.run.accuracy) summary["accuracy"] = *result.run.accuracy;
   return summary.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

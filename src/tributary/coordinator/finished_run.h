@@ -28,6 +28,9 @@ struct FinishedRun {
   std::vector<DeviceTotals> devices;  // in the order of profiles
   Bytes down;
   Bytes up;
+  OutcomeCounts outcomes{};           // of all participants in all rounds
+  std::uint64_t rolled_back = 0;      // how often
+  std::vector<DeviceId> quarantined;  // in the order in which they were
   // Simulated runs: of all events and the final weights; equal for two runs of the same experiment and seed,
   // with any number of threads. Real runs: of the weights only, since event times differ.
   std::string digest;

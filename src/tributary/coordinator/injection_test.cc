@@ -32,6 +32,7 @@ class OneHotFleet : public Fleet {
   std::span<const DeviceProfile> devices() const override { return devices_; }
   bool Present(DeviceId) const override { return true; }
   const Clock& clock() const override { return clock_; }
+  void RollBack(std::span<const DeviceId>) override {}
   std::optional<SamplesPerSecond> StreamRate(DeviceId) const override {
     return SamplesPerSecond{static_cast<double>(rng_.Below(300))};
   }

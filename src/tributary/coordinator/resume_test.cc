@@ -195,6 +195,31 @@ TEST_P(ResumeTest, AResumedRunClipsAsOneThatWasNotStopped) {
   for (const float weight : straight.weights) EXPECT_LT(std::abs(weight), 1e4F);
 }
 
+// Its sound weights, its last losses and who is to blame come from rounds before the process began.
+TEST_P(ResumeTest, AResumedRunIsRolledBackAsOneThatWasNotStopped) {
+  experiment_.trust.clip = 0;
+  const auto prepare = [](TestingFleet& fleet) {
+    fleet.spoil = [](DeviceId device, RoundId round, std::span<float> parameters, double weight) {
+      if (device.value == 1 && round.value == 2) std::ranges::fill(parameters, 3000.0F);
+      return weight;
+    };
+    fleet.loss = [](DeviceId, const SharedWeights& weights) {
+      return std::abs(static_cast<double>(weights.parameters[0]));
+    };
+  };
+  const End straight = Live("straight", {.prepare = prepare});
+  ASSERT_TRUE(straight.status.ok()) << straight.status;
+  const std::vector<Event> log = Log("straight");
+  EXPECT_EQ(std::ranges::count_if(
+                log, [](const Event& event) { return std::holds_alternative<RolledBack>(event.what); }),
+            GetParam() == Kind::kSyncSgdMomentum ? 1 : 0);  // Steps of Adam are short, whatever the update.
+  for (int rounds = 1; rounds < 5; ++rounds) {
+    const std::string name = "stopped-" + std::to_string(rounds);
+    ASSERT_TRUE(Live(name, {.should_stop = AfterRounds(rounds), .prepare = prepare}).status.ok());
+    ExpectSameRun(Live(name, {.prepare = prepare}), name, straight);
+  }
+}
+
 TEST_P(ResumeTest, ARunKilledAtAnyEventEndsWithTheBitsAndTheLogOfOneThatWasNot) {
   int events = 0;
   const End straight = Live("straight", {.before_log = [&](int event) { events = event; }});
@@ -308,19 +333,23 @@ TEST_P(ResumeTest, TimeAndFruitlessRoundsAndTheTargetCountOn) {
   EXPECT_EQ(Live("target", {}).outcome.rounds, target.outcome.rounds);
 }
 
-TEST_P(ResumeTest, ARunInWhichNothingWasEverAppliedFails) {
+TEST_P(ResumeTest, RoundsInWhichNothingIsAppliedDoNotCountAndARunOfThemFails) {
   const auto nobody = [](TestingFleet& fleet) { fleet.nobody_answers = [](RoundId) { return true; }; };
   // Also where it was stopped in between.
   ASSERT_TRUE(Live("run", {.should_stop = AfterRounds(2), .prepare = nobody}).status.ok());
   const End end = Live("run", {.prepare = nobody});
   EXPECT_EQ(end.status.code(), StatusCode::kUnavailable);
-  EXPECT_NE(end.status.message().find("no update was applied in any of the run's 6 rounds"),
-            std::string::npos)
-      << end.status;
-  const auto once = [](TestingFleet& fleet) {
-    fleet.nobody_answers = [](RoundId round) { return round.value != 2; };
+  EXPECT_NE(end.status.message().find("no round of the last 100"), std::string::npos) << end.status;
+  const auto late = [](TestingFleet& fleet) {
+    fleet.nobody_answers = [](RoundId round) { return round.value % 2 == 1; };
   };
-  EXPECT_TRUE(Live("other", {.prepare = once}).status.ok());
+  EXPECT_EQ(Live("other", {.prepare = late}).outcome.rounds, 2 * kRounds);
+  // Out of time without a single one.
+  experiment_.goal.rounds.reset();
+  experiment_.goal.time_budget = std::chrono::seconds(20);
+  EXPECT_NE(
+      Live("slow", {.prepare = nobody}).status.message().find("no update was applied in any of the run's"),
+      std::string::npos);
 }
 
 TEST_P(ResumeTest, ACheckpointThatCannotBeWrittenEndsTheRun) {

@@ -221,6 +221,7 @@ class Split : public ScheduledMethod {
   UpdateSink& WrapSink(UpdateSink& whole) override { return client_part_.WrapSink(whole); }
   const EpochState* epoch() const override { return &epochs_.state(); }
   Status Restore(const EpochState& state) override { return epochs_.Restore(state); }
+  Status Remove(std::span<const DeviceId> devices) override { return epochs_.Remove(devices); }
 
  private:
   SamplingProblem ProblemOf(std::span<const DeviceProfile> devices) const {

@@ -50,6 +50,8 @@ class RoundMethod {
   // Position in the planned samples, if the method plans them; stored in checkpoints.
   virtual const EpochState* epoch() const { return nullptr; }
   virtual Status Restore(const EpochState&) { return OkStatus(); }
+  // These devices have left the run: their samples are no longer planned.
+  virtual Status Remove(std::span<const DeviceId>) { return OkStatus(); }
 };
 
 // The experiment's method, for a network with this number of parameters. Only `split` needs the SplitSetup.

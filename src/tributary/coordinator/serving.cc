@@ -147,13 +147,14 @@ StatusOr<FinishedRun> Serve(const Experiment& asked, const ServingOptions& optio
   options.states([fleet = fleet.get()] { return fleet->states(); });
   // Revokes the function before the fleet is destroyed.
   const std::shared_ptr<void> looking_ends(nullptr, [&](void*) { options.states(nullptr); });
-  Coordinator coordinator(
-      experiment, model, *fleet, events,
-      [&](const SharedWeights& weights) { return EvaluateInParts(pool, workers, data.test, weights); },
-      std::move(split), options.folder,
-      [&](const TrainAssignment& assignment, const SharedWeights& weights) {
-        return LearnOwnUpdate(pool, workers, assignment, weights, own);
-      });
+  Coordinator::CentralTest test;
+  if (data.test.size() > 0)
+    test = [&](const SharedWeights& weights) { return EvaluateInParts(pool, workers, data.test, weights); };
+  Coordinator coordinator(experiment, model, *fleet, events, std::move(test), std::move(split),
+                          options.folder,
+                          [&](const TrainAssignment& assignment, const SharedWeights& weights) {
+                            return LearnOwnUpdate(pool, workers, assignment, weights, own);
+                          });
   coordinator.StartAt({start.parameters.span(), start.statistics.span()});
   start = {};
   RunProgress progress;

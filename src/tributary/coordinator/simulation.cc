@@ -141,13 +141,14 @@ StatusOr<FinishedRun> Simulate(const Experiment& asked, const SimulationOptions&
   TeeSink events(sinks);
   events.Describe(metadata);
 
-  Coordinator coordinator(
-      experiment, model, fleet, events,
-      [&](const SharedWeights& weights) { return fleet.EvaluateCentrally(data.test, weights); },
-      std::move(split), options.folder.value_or(std::filesystem::temp_directory_path()),
-      [&](const TrainAssignment& assignment, const SharedWeights& weights) {
-        return fleet.TrainCentrally(assignment, weights, own);
-      });
+  Coordinator::CentralTest test;
+  if (data.test.size() > 0)
+    test = [&](const SharedWeights& weights) { return fleet.EvaluateCentrally(data.test, weights); };
+  Coordinator coordinator(experiment, model, fleet, events, std::move(test), std::move(split),
+                          options.folder.value_or(std::filesystem::temp_directory_path()),
+                          [&](const TrainAssignment& assignment, const SharedWeights& weights) {
+                            return fleet.TrainCentrally(assignment, weights, own);
+                          });
   coordinator.StartAt({start.parameters.span(), start.statistics.span()});
   start = {};
   TRIBUTARY_ASSIGN_OR_RETURN(const RunOutcome outcome, coordinator.Run(options.should_stop));

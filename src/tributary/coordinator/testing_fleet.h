@@ -40,11 +40,20 @@ class TestingFleet : public Fleet {
   std::function<bool(RoundId)> nobody_answers;
   // Changes an update before it is sent; returns its weight.
   std::function<double(DeviceId, RoundId, std::span<float> parameters, double weight)> spoil;
+  // What a device says that its loss was.
+  std::function<double(DeviceId, const SharedWeights&)> loss;
+
+  void Claim(DeviceId device, std::int64_t samples) { devices_[device.value].samples = samples; }
 
   Status Gather() override { return OkStatus(); }
   std::span<const DeviceProfile> devices() const override { return devices_; }
   bool Present(DeviceId) const override { return true; }
   const Clock& clock() const override { return clock_; }
+  void RollBack(std::span<const DeviceId> quarantined) override {
+    for (const DeviceId device : quarantined) devices_[device.value].samples = 0;
+    quarantined_ += quarantined.size();
+  }
+  std::size_t quarantined() const override { return quarantined_; }
 
   // Everything happens when the order is closed.
   Status Dispatch(WorkOrder order, UpdateSink* sink) override {
@@ -77,6 +86,7 @@ class TestingFleet : public Fleet {
       answer.outcome = Outcome::kApplied;
       answer.reason.clear();
       answer.metrics = {devices_[device.value].samples, rng.Uniform(), 1};
+      if (loss) answer.metrics.loss = loss(device, request.weights);
       if (interrupt_training) TRIBUTARY_RETURN_IF_ERROR(interrupt_training(request.round));
     }
     clock_.AdvanceTo(report.end);
@@ -116,6 +126,7 @@ class TestingFleet : public Fleet {
   }
 
   const Model& model_;
+  std::size_t quarantined_ = 0;
   std::vector<DeviceProfile> devices_;
   VirtualClock clock_;
   std::optional<WorkOrder> order_;

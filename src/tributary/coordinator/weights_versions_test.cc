@@ -1,8 +1,9 @@
+#include "tributary/coordinator/weights_versions.h"
+
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "tributary/coordinator/coordinator.h"
 #include "tributary/coordinator/testing_fleet.h"
 
 namespace tributary::inline coordinator {

@@ -118,6 +118,8 @@ struct Board : EventSink {
   void On(const Evaluated& evaluated);
   void On(const RunFinished& ended);
   void On(const Note& note);
+  void On(const RolledBack& back) { On(Note{back.reason}); }
+  void On(const Quarantined& device) { On(Note{device.reason}); }
   void AddClasses(const DeviceFinished& device);
   std::optional<double> Deviation() const;
   void SetAll(std::string_view state);

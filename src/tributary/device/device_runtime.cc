@@ -306,11 +306,36 @@ StatusOr<Answer> DeviceRuntime::Train(const TrainAssignment& train, const Assign
   return answer;
 }
 
+Bytes DeviceRuntime::TransferredBy(const Assignment& assignment) const {
+  const auto model = static_cast<double>((parameters_.size() + statistics_.size()) * sizeof(float));
+  double bytes = assignment.without_weights ? 0 : model;
+  bytes += static_cast<double>(assignment.received + assignment.share) * static_cast<double>(record_bytes());
+  if (std::holds_alternative<CalibrateAssignment>(assignment.work))
+    bytes += 2.0 * static_cast<double>(statistics_.size() * sizeof(double));
+  if (assignment.meeting) {
+    bytes += 2 * model * static_cast<double>(assignment.meeting->peers.size());
+  } else if (!std::holds_alternative<CalibrateAssignment>(assignment.work) &&
+             !std::holds_alternative<EvaluateAssignment>(assignment.work)) {
+    bytes += model;
+  }
+  const auto* const train = std::get_if<TrainAssignment>(&assignment.work);
+  if (train != nullptr && training_.cut) {
+    const SplitWire& wire = training_.cut->wire;
+    const auto samples = static_cast<std::int64_t>(samples_.data().training.size());
+    for (int i = 0; i < wire.crossings() * std::min(train->steps, kMostSplitSteps); ++i) {
+      const std::size_t batch = SamplesAt(*train, samples, static_cast<std::uint64_t>(wire.StepOf(i)));
+      bytes += static_cast<double>(wire.BytesUp(i, batch) + wire.Down(i).BytesOf(batch));
+    }
+  }
+  return {static_cast<std::int64_t>(std::min(bytes, 9e18))};
+}
+
 StatusOr<Answer> DeviceRuntime::Do(const Assignment& assignment, Transfers& transfers) {
   const DeviceId device = welcome_->device;
   TRIBUTARY_RETURN_IF_ERROR(options_.limits.CheckWork(
       assignment.work, *training_.model, static_cast<std::int64_t>(samples_.data().training.size()),
       samples_.streams()));
+  TRIBUTARY_RETURN_IF_ERROR(options_.limits.CheckBytes(TransferredBy(assignment)));
   if (const auto* train = std::get_if<TrainAssignment>(&assignment.work))
     return Train(*train, assignment, transfers);
   if (std::holds_alternative<CollectAssignment>(assignment.work)) {

@@ -71,6 +71,8 @@ class DeviceRuntime : public DeviceWork {
   Status Measure(const Experiment& experiment);
   StatusOr<Answer> Train(const TrainAssignment& train, const Assignment& assignment, Transfers& transfers);
   Status CheckAssignment(const TrainAssignment& train) const;
+  // What an assignment transfers in both directions, at most: updates count uncompressed.
+  Bytes TransferredBy(const Assignment& assignment) const;
   // Starts a round of a device that chooses sub-networks; `begun` is the start of its work.
   void BeginChoice(const TrainAssignment& train, const Assignment& assignment, TimePoint begun);
   // Prepares the own model of a gossip device, starting from the round that the assignment names.

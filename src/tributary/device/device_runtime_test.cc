@@ -153,7 +153,7 @@ TEST_F(OwnerLimitsTest, ANetworkThatTakesMoreThanTheOwnerAllowsIsRefused) {
             "");
 }
 
-// A17: it would be past the memory of any machine, and is refused before any of it is taken.
+// Past the memory of any machine, it is refused before any of it is taken.
 TEST_F(OwnerLimitsTest, ANetworkBeyondTheMachineIsRefusedBeforeItIsMade) {
   std::string text = TextOf(kGradients);
   text.replace(text.find("batch = 8"), 9, "batch = 1000000");
@@ -201,6 +201,24 @@ TEST_F(OwnerLimitsTest, AssignmentsBeyondTheLimitsAreRefusedAndNothingLeaves) {
   CountedTransfers transfers;
   const auto calibrated = device->Do({.work = CalibrateAssignment{.steps = 11, .batch = 8}}, transfers);
   EXPECT_NE(calibrated.status().message().find("--most-steps"), std::string::npos);
+}
+
+TEST_F(OwnerLimitsTest, AnAssignmentThatTransfersMoreThanTheOwnerAllowsIsRefusedAndNothingLeaves) {
+  const auto probe = LimitedTo({});
+  ASSERT_TRUE(probe->Prepare(SilentWelcome(TextOf(kGradients))).ok());
+  const auto model = static_cast<std::int64_t>(
+      (probe->size(Array::kParameters) + probe->size(Array::kStatistics)) * sizeof(float));
+  // The weights come, and an update as large goes.
+  for (const std::int64_t bytes : {2 * model - 1, 2 * model}) {
+    const auto device = LimitedTo({.most_bytes = {bytes}});
+    ASSERT_TRUE(device->Prepare(SilentWelcome(TextOf(kGradients))).ok());
+    CountedTransfers transfers;
+    const auto answer = device->Do({.work = TrainAssignment{.batch = 8}}, transfers);
+    EXPECT_EQ(answer.ok(), bytes == 2 * model) << answer.status();
+    if (answer.ok()) continue;
+    EXPECT_NE(answer.status().message().find("--most-bytes"), std::string::npos) << answer.status();
+    EXPECT_EQ(transfers.left, 0);
+  }
 }
 
 TEST_F(OwnerLimitsTest, TrainingEndsWhenItsTimeIsOver) {

@@ -83,6 +83,13 @@ Status OwnerLimits::CheckWork(const Work& work, const Model& held, std::int64_t 
                   learnt, least_batch));
 }
 
+Status OwnerLimits::CheckBytes(Bytes bytes) const {
+  if (most_bytes.value == 0 || bytes <= most_bytes) return OkStatus();
+  return InvalidArgument(fmt::format(
+      "an assignment that transfers {}, and the owner of this device allows {}; --most-bytes changes that",
+      FormatBytes(bytes), FormatBytes(most_bytes)));
+}
+
 Status OwnerLimits::CheckTime(Duration taken) const {
   if (taken <= most_time) return OkStatus();
   return ResourceExhausted(fmt::format(

@@ -19,11 +19,14 @@ struct OwnerLimits {
   Bytes most_memory{0};                         // of training, as estimated; 0: what the machine has
   std::int64_t most_parameters = 0;             // of the network; 0: as many as fit in memory
   Duration most_time = std::chrono::hours(24);  // of an assignment's training
+  Bytes most_bytes{0};  // to and from the device for an assignment; 0: as many as it takes
 
   // Whether the network that the device is to hold may be trained with such batches.
   Status CheckNetwork(const Model& held, std::size_t batch) const;
   // Whether a device with so many training samples (or a stream) may do this; `held` has been checked.
   Status CheckWork(const Work& work, const Model& held, std::int64_t samples, bool streams) const;
+  // Whether an assignment may transfer so many bytes.
+  Status CheckBytes(Bytes bytes) const;
   // What became of training that was still under way after so long; OK if it had time left.
   Status CheckTime(Duration taken) const;
 };

@@ -114,6 +114,7 @@ buffer = "truncate"
 largest-share = 5
 clip = 3.5
 patience = 2
+divergence = 8
 [[disturbance]]
 kind = "slow"
 devices = "group:phones"

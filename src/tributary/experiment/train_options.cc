@@ -15,7 +15,8 @@ OptionList GoalKeys(Experiment& e, const OptionContext&) {
   list.Add("about", Text(goal.about), "A one-line description, shown in lists.");
   list.Add("seed", Whole(goal.seed, {0, std::numeric_limits<std::int64_t>::max()}),
            "Seed of all random numbers.");
-  list.Add("rounds", Whole(goal.rounds, {1, kMostRounds}), "Ends the run after this number of rounds.");
+  list.Add("rounds", Whole(goal.rounds, {1, kMostRounds}),
+           "Ends the run after this number of rounds in which updates were applied.");
   list.Add("time-budget", Time(goal.time_budget, {.high = kLongestSeconds, .above_low = true}),
            "Ends the run after this time on the fleet's clock, which is virtual in a simulation.");
   list.Add("target-accuracy", Number(goal.target_accuracy, kPositiveShare),

@@ -123,6 +123,10 @@ OptionList TrustKeys(Experiment& e, const OptionContext&) {
       "patience", Number(trust.patience, kMultiple),
       "A device without progress for this multiple of its expected time, and for a minute at least, counts "
       "as lost for the round; 0: never. Real devices only.");
+  list.Add("divergence", Number(trust.divergence, kMultiple),
+           "A run with a loss above this multiple of the median of the last 16, three times in a row or not "
+           "finite, is rolled back to its last sound weights, and the devices that caused it are "
+           "quarantined. 0: never. Not for gossip.");
   return list;
 }
 

@@ -53,9 +53,9 @@ TEST(TrustReader, ReadsItsLimitsAndWritesThemIfTheyAreNotTheUsual) {
   const auto usual = ReadWith("");
   ASSERT_TRUE(usual.ok()) << usual.status();
   EXPECT_EQ(FormatExperiment(*usual).find("[trust]"), std::string::npos);
-  const auto other = ReadWith("[trust]\nlargest-share = 3\nclip = 0\npatience = 2.5\n");
+  const auto other = ReadWith("[trust]\nlargest-share = 3\nclip = 0\npatience = 2.5\ndivergence = 7\n");
   ASSERT_TRUE(other.ok()) << other.status();
-  EXPECT_EQ(other->trust, (TrustOptions{.largest_share = 3, .clip = 0, .patience = 2.5}));
+  EXPECT_EQ(other->trust, (TrustOptions{.largest_share = 3, .clip = 0, .patience = 2.5, .divergence = 7}));
   const auto again = ReadExperimentText(FormatExperiment(*other), {"e.toml", std::nullopt});
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->trust, other->trust);

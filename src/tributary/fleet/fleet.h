@@ -129,6 +129,12 @@ class Fleet {
 
   // The answers of this round are in the model. Device state of rounds never committed is rolled back.
   virtual void Commit(RoundId) {}
+
+  // The model is that of an earlier round again: devices start anew with what they carry over from round to round, what
+  // they shared is forgotten, and `quarantined` leave the run: they take part in nothing until an operator admits them. Between orders.
+  virtual void RollBack(std::span<const DeviceId> quarantined) = 0;
+  // Number of devices in quarantine.
+  virtual std::size_t quarantined() const { return 0; }
 };
 
 }  // namespace tributary::inline fleet

@@ -37,6 +37,7 @@ enum class Standing {
   kMember,
   kDropped,  // removed by an operator; may join again
   kBanned,   // removed by an operator; may not join again
+  kQuarantined,  // removed because the run diverged with its updates; may not join again until an operator admits it
 };
 
 // A device that has joined a run, as stored in a checkpoint. Its index in the list is its DeviceId.

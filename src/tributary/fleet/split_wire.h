@@ -1,9 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "tributary/base/status.h"
@@ -13,6 +16,10 @@ namespace tributary::inline fleet {
 
 // Maximum steps, and crossings, of a device in a round: the server keeps all replies, for repeated steps.
 inline constexpr int kMostSplitSteps = 1000;
+
+// Largest magnitude of a value that a device sends over the split point. Larger values would decide the joint batch: they
+// are refused before the server part or another device's training sees them.
+inline constexpr float kLargestCrossing = 1000;
 
 // What crosses the split point per sample. Step i of a round, from 0, begins at crossing i · crossings().
 struct SplitWire {
@@ -89,6 +96,13 @@ inline Status TakeEncoded(SplitServer& server, const SplitWire& wire, std::size_
   std::vector<std::int32_t> labels((bytes.size() - size) / sizeof(std::int32_t));
   if (!labels.empty()) std::memcpy(labels.data(), bytes.data() + size, labels.size() * sizeof(std::int32_t));
   TRIBUTARY_RETURN_IF_ERROR(ReadSplitValues(form.precision, bytes.first(size), form.values, values));
+  const auto too_large =
+      std::ranges::find_if(values, [](float value) { return std::abs(value) > kLargestCrossing; });
+  if (too_large != values.end()) {
+    return InvalidArgument("a value of " + std::to_string(*too_large) +
+                           " at the split point; allowed: up to " +
+                           std::to_string(static_cast<int>(kLargestCrossing)) + " in magnitude");
+  }
   return server.Take(participant, {crossing, values, labels});
 }
 

@@ -24,6 +24,7 @@ class ScriptedFleet : public Fleet {
   std::span<const DeviceProfile> devices() const override { return {}; }
   bool Present(DeviceId) const override { return true; }
   const Clock& clock() const override { return clock_; }
+  void RollBack(std::span<const DeviceId>) override {}
   Status Dispatch(WorkOrder, UpdateSink*) override { return OkStatus(); }
   StatusOr<FleetEvent> Next(std::optional<TimePoint> timer) override {
     EXPECT_FALSE(closed_at);

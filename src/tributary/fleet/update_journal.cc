@@ -9,14 +9,20 @@
 #include <string>
 
 #include "tributary/base/file.h"
+#include "tributary/base/units.h"
 #include "tributary/policy/compression/encoding.h"
 
 namespace tributary::inline fleet {
 namespace {
 
 Status JournalFailed(const char* doing, const std::filesystem::path& folder) {
-  return IoError(std::string("cannot ") + doing + " the temporary file in " + folder.string() +
-                 " that holds updates on their way: " + std::strerror(errno));
+  const std::string reason = std::strerror(errno);
+  std::error_code unknown;
+  const std::filesystem::space_info space = std::filesystem::space(folder, unknown);
+  return IoError(
+      std::string("cannot ") + doing + " the temporary file in " + folder.string() +
+      " that holds updates on their way: " + reason +
+      (unknown ? "" : "; " + FormatBytes({static_cast<std::int64_t>(space.available)}) + " are free there"));
 }
 
 int OpenNameless(const std::filesystem::path& folder) {

@@ -119,6 +119,8 @@ class RunFollower : public EventSink {
   void On(TimePoint time, const Evaluated& evaluated);
   void On(TimePoint time, const RunFinished& run);
   void On(TimePoint time, const Note& note);
+  void On(TimePoint time, const RolledBack& back) { On(time, Note{back.reason}); }
+  void On(TimePoint time, const Quarantined& device) { On(time, Note{device.reason}); }
 
   std::vector<std::string> groups_;
   RunTotals totals_{kMostDevices};

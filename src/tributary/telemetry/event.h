@@ -17,7 +17,7 @@ namespace tributary::inline telemetry {
 // All events of a run as plain values, for simulator, coordinators, views, logs, reports and tests. A run is
 //
 //   run-started, then for each round: round-started, a device-finished for each participant, round-finished;
-//   evaluated and note anywhere between; run-finished.
+//   evaluated, note, rolled-back and quarantined anywhere between; run-finished.
 //
 // Rounds count from 1; an evaluation in round 0 is of the initial weights. Unknown losses and accuracies are
 // absent; infinite and NaN losses are kept.
@@ -99,6 +99,22 @@ struct RunFinished {
   friend bool operator==(const RunFinished&, const RunFinished&) = default;
 };
 
+// The run diverged, and its weights are again those after round `to`.
+struct RolledBack {
+  RoundId round;
+  RoundId to;
+  std::string reason;
+  friend bool operator==(const RolledBack&, const RolledBack&) = default;
+};
+
+// A device that the run does without from now on, until an operator admits it.
+struct Quarantined {
+  RoundId round;
+  DeviceId device;
+  std::string reason;
+  friend bool operator==(const Quarantined&, const Quarantined&) = default;
+};
+
 // A message for a person.
 struct Note {
   std::string text;
@@ -107,7 +123,9 @@ struct Note {
 
 struct Event {
   TimePoint time{0};  // on the run's clock, real or virtual
-  std::variant<RunStarted, RoundStarted, DeviceFinished, RoundFinished, Evaluated, RunFinished, Note> what;
+  std::variant<RunStarted, RoundStarted, DeviceFinished, RoundFinished, Evaluated, RunFinished, Note,
+               RolledBack, Quarantined>
+      what;
   friend bool operator==(const Event&, const Event&) = default;
 };
 

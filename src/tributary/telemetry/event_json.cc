@@ -89,10 +89,25 @@ void Fields(E& event, Visit& visit) {
   visit("text", event.text);
 }
 
+template <Is<RolledBack> E, typename Visit>
+void Fields(E& event, Visit& visit) {
+  visit("round", event.round);
+  visit("to", event.to);
+  visit("reason", event.reason);
+}
+
+template <Is<Quarantined> E, typename Visit>
+void Fields(E& event, Visit& visit) {
+  visit("round", event.round);
+  visit("device", event.device);
+  visit("reason", event.reason);
+}
+
 // Names in the order of the variant's alternatives and of the enumerators.
 using What = decltype(Event::what);
 constexpr std::array<std::string_view, std::variant_size_v<What>> kTypes = {
-    "run-started", "round-started", "device-finished", "round-finished", "evaluated", "run-finished", "note"};
+    "run-started",  "round-started", "device-finished", "round-finished", "evaluated",
+    "run-finished", "note",          "rolled-back",     "quarantined"};
 
 constexpr std::span<const std::string_view> NamesOf(Outcome) { return kOutcomeNames; }
 constexpr std::span<const std::string_view> NamesOf(EvaluatedWhere) { return kWhereNames; }

@@ -59,7 +59,7 @@ Event RandomEvent(Rng& rng) {
   Event event;
   event.time = Time(rng);
   const RoundId round = {Count(rng)};
-  switch (rng.Below(7)) {
+  switch (rng.Below(9)) {
     case 0:
       event.what = RunStarted{RandomText(rng), Count(rng), RandomText(rng), RandomText(rng), RandomText(rng),
                               RandomText(rng), Count(rng), Count(rng),      Count(rng)};
@@ -113,6 +113,12 @@ Event RandomEvent(Rng& rng) {
       break;
     case 5:
       event.what = RunFinished{Count(rng), static_cast<RunEnd>(rng.Below(4)), PerhapsNumber(rng)};
+      break;
+    case 6:
+      event.what = RolledBack{round, {Count(rng)}, RandomText(rng)};
+      break;
+    case 7:
+      event.what = Quarantined{round, {Count(rng)}, RandomText(rng)};
       break;
     default:
       event.what = Note{RandomText(rng)};

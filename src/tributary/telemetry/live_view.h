@@ -82,6 +82,8 @@ class LiveView : public EventSink {
   void On(TimePoint time, const Evaluated& evaluated);
   void On(TimePoint time, const RunFinished& run);
   void On(TimePoint time, const Note& note);
+  void On(TimePoint time, const RolledBack& back) { On(time, Note{back.reason}); }
+  void On(TimePoint time, const Quarantined& device) { On(time, Note{device.reason}); }
 
   bool terminal() const { return options_.style == ProgressStyle::kTerminal; }
   // Prints a separate line above the one that is overwritten.

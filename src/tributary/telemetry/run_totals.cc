@@ -129,6 +129,11 @@ void RunTotals::On(const Evaluated& evaluation) {
   sums.best_accuracy = std::max(sums.best_accuracy.value_or(evaluation.accuracy), evaluation.accuracy);
 }
 
+void RunTotals::On(const Quarantined& device) {
+  constexpr std::size_t kMostQuarantined = 100'000;  // A log is not trusted.
+  if (quarantined.size() < kMostQuarantined) quarantined.push_back(device.device);
+}
+
 void RunTotals::On(const RunFinished& end) {
   finished = end;
   if (end.accuracy) sums.accuracy = end.accuracy;

@@ -66,6 +66,8 @@ struct RunTotals : EventSink {
   RunSums sums;
   std::uint64_t finished_rounds = 0;
   OutcomeCounts outcomes{};
+  std::uint64_t rolled_back = 0;      // how often
+  std::vector<DeviceId> quarantined;  // in the order of the events
   Bytes relayed;
   std::optional<RoundFinished> last;                                   // last finished round,
   RoundShares shares;                                                  // and its shares
@@ -82,6 +84,8 @@ struct RunTotals : EventSink {
   void On(const Evaluated& evaluation);
   void On(const RunFinished& end);
   void On(const Note&) {}
+  void On(const RolledBack&) { ++rolled_back; }
+  void On(const Quarantined& device);
 
   RoundTally tally_;
 };

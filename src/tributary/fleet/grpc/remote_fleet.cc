@@ -1,5 +1,7 @@
 #include "tributary/fleet/grpc/remote_fleet.h"
 
+#include <algorithm>
+
 #include "tributary/experiment/consent.h"
 #include "tributary/experiment/reader.h"
 #include "tributary/fleet/grpc/server.h"
@@ -117,6 +119,13 @@ StatusOr<FleetEvent> RemoteFleet::Next(std::optional<TimePoint> timer) {
 
 StatusOr<RoundReport> RemoteFleet::Close() { return exchange_->Close(); }
 void RemoteFleet::Commit(RoundId round) { exchange_->Commit(round); }
+
+void RemoteFleet::RollBack(std::span<const DeviceId> quarantined) { exchange_->RollBack(quarantined); }
+
+std::size_t RemoteFleet::quarantined() const {
+  const std::vector<Member> members = exchange_->members();
+  return static_cast<std::size_t>(std::ranges::count(members, Standing::kQuarantined, &Member::standing));
+}
 
 void RemoteFleet::SayFarewell(bool finished) {
   constexpr Duration kTimeToGo = std::chrono::seconds(2);

@@ -75,6 +75,8 @@ class RemoteFleet : public Fleet {
   StatusOr<FleetEvent> Next(std::optional<TimePoint> timer) override;
   StatusOr<RoundReport> Close() override;
   void Commit(RoundId round) override;
+  void RollBack(std::span<const DeviceId> quarantined) override;
+  std::size_t quarantined() const override;
 
   // Tells the devices that the run is over or the coordinator stops; waits briefly for them to leave.
   void SayFarewell(bool finished);

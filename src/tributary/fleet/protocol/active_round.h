@@ -26,6 +26,7 @@ struct Participant {
   std::size_t answer_bytes = 0;  // size of an answer, without headers
   Session* session = nullptr;    // the session that works on it, which has a task
   bool begun = false;
+  int starts = 0;           // how often a session began to work on it
   bool retracting = false;  // the pieces of an earlier session are being discarded
   bool finished = false;
   TimePoint finished_at{0};

@@ -112,19 +112,19 @@ StepObservation DescribeAnswer(const Task& task, const Answer& answer, TimePoint
   return seen;
 }
 
-void LearnFromAnswer(const Task& task, const Answer& answer, const DeviceReport& report,
+void LearnFromAnswer(const Task& task, const Answer& answer, Duration measured, const DeviceReport& report,
                      const StepObservation& seen, bool trains, double macs, std::size_t member,
                      Members& members) {
   if (!task.relays) members.SeeDown(member, task.down, report.pull);
   if (!trains) return;
   const double kept = answer.kept ? answer.kept->macs : 1;
-  members.SeeCompute(member, 3 * kept * macs * static_cast<double>(answer.samples), report.compute);
+  members.SeeCompute(member, 3 * kept * macs * static_cast<double>(answer.samples), report.compute, measured);
   // The first piece's time is unknown, and more had arrived with it: a small share tells nothing.
   const auto [up, up_time] = Total(seen.pushes);
   if (2 * up >= static_cast<double>(task.up.value)) {
     members.SeeUp(member, Bytes{static_cast<std::int64_t>(up)}, FromSeconds(up_time));
   }
-  members.NoteStream(member, answer.stream);
+  members.NoteStream(member, answer.stream, answer.samples, measured);
 }
 
 }  // namespace tributary::inline protocol

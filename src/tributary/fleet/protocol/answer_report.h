@@ -18,8 +18,9 @@ Status CheckKept(const Answer& answer, std::size_t menu);
 StepObservation DescribeAnswer(const Task& task, const Answer& answer, TimePoint now, bool trains,
                                std::span<const std::int64_t> unit_bytes, DeviceReport& report);
 
-// Updates the estimates of a member from its answer. `macs`: cost of a sample's forward pass.
-void LearnFromAnswer(const Task& task, const Answer& answer, const DeviceReport& report,
+// Updates the estimates of a member from its answer. `macs`: cost of a sample's forward pass;
+// `measured`: from the assignment to the answer.
+void LearnFromAnswer(const Task& task, const Answer& answer, Duration measured, const DeviceReport& report,
                      const StepObservation& seen, bool trains, double macs, std::size_t member,
                      Members& members);
 

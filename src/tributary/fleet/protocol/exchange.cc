@@ -222,7 +222,7 @@ Status Exchange::Operate(const OperatorRequest& request) {
   Member* const member = sessions_.members().Named(request.device);
   if (member == nullptr) return NotFound("no device '" + request.device + "' has joined this run");
   if (request.kind == Kind::kAdmit) {
-    if (member->standing == Standing::kBanned) member->standing = Standing::kDropped;
+    if (!member->belongs()) member->standing = Standing::kDropped;
     return OkStatus();
   }
   member->standing = request.kind == Kind::kBan ? Standing::kBanned : Standing::kDropped;
@@ -331,6 +331,21 @@ void Exchange::Restore(std::span<const FleetMember> known) {
 void Exchange::Commit(RoundId round) {
   const MutexLock lock(mutex_);
   sessions_.members().CommitRound(round);
+}
+
+void Exchange::RollBack(std::span<const DeviceId> quarantined) {
+  DeferredCalls calls(changed_);
+  const MutexLock lock(mutex_);
+  sessions_.members().StartAnew();
+  for (const DeviceId device : quarantined) {
+    Member& member = sessions_.members()[device.value];
+    member.standing = Standing::kQuarantined;
+    options_.audit("quarantined", {{"device", member.name}, {"number", std::to_string(device.value)}});
+    Session* const session = sessions_.Of(device.value);
+    if (session == nullptr) continue;
+    calls.Close(session->connection, sessions_.CheckStanding(member));
+    Leave(*session, calls);
+  }
 }
 
 void Exchange::MarkDurable(std::span<const FleetMember> saved) {

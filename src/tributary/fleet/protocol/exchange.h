@@ -23,7 +23,7 @@ struct OperatorRequest {
   enum class Kind {
     kDrop,    // remove a device that does not come back; if it does, it joins again
     kBan,     // remove a device, and refuse it until it is admitted
-    kAdmit,   // let a dropped or banned device join again
+    kAdmit,   // let a dropped, banned or quarantined device join again
     kQuorum,  // from now on a round needs this number of answers, and ends with it
   };
   Kind kind = Kind::kDrop;
@@ -109,6 +109,8 @@ class Exchange {
   // could not be discarded, or the split server failed.
   StatusOr<RoundReport> Close() TRIBUTARY_EXCLUDES(mutex_);
   void Commit(RoundId round);
+  // As Fleet::RollBack. Sessions of these devices end.
+  void RollBack(std::span<const DeviceId> quarantined) TRIBUTARY_EXCLUDES(mutex_);
 
   // Tells all devices that the run is over, or (not `finished`) that the coordinator stops; admits no more.
   void SayFarewell(bool finished);

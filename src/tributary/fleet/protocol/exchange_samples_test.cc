@@ -199,6 +199,25 @@ TEST_F(SharingExchangeTest, RefusesSamplesThatWereNotAskedForOrAreNone) {
   EXPECT_NE(refusal(1, std::vector<std::byte>(RecordsOf({1}).size())), "");
 }
 
+TEST(SampleIntake, TakesValuesWithinTheRangeOfTheData) {
+  const SampleFormat format{{2, 1, 2}, SampleElement::kFloat, 2};
+  const std::vector<float> mean = {5, 0}, deviation = {0.5F, 2};
+  const auto status = [&](std::vector<float> values) {
+    SampleIntake intake(format, 1, mean, deviation);
+    StreamSample sample{.label = 1, .element = SampleElement::kFloat};
+    const auto bytes = std::as_bytes(std::span(values));
+    sample.payload.assign(bytes.begin(), bytes.end());
+    std::vector<std::byte> records;
+    AppendRecord(sample, records);
+    return intake.Take(records);
+  };
+  EXPECT_TRUE(status({505, -495, 2000, -2000}).ok());
+  for (const std::vector<float>& far :
+       std::vector<std::vector<float>>{{506, 0, 0, 0}, {5, 5, 0, -2001}, {5, 5, 1e30F, 0}})
+    EXPECT_NE(status(far).message().find("1000 standard deviations"), std::string::npos);
+  EXPECT_FALSE(status({std::numeric_limits<float>::quiet_NaN(), 0, 0, 0}).ok());
+}
+
 TEST_F(SharingExchangeTest, ACheckpointKeepsWhatWasShared) {
   exchange_->Restore(
       std::vector<FleetMember>{{"a", 10, 0, 0, RecordsOf({5, 6})}, {"b", 10, 0, 0, {std::byte{1}}}});

@@ -81,7 +81,7 @@ class SplitExchangeTest : public ExchangeTest {
     std::vector<float> values;
     for (std::size_t i = 0; i < kSamples * kValues; ++i) {
       values.push_back(
-          static_cast<float>(100 * device.value + 1000 * static_cast<std::uint64_t>(crossing) + i));
+          static_cast<float>(30 * device.value + 100 * static_cast<std::uint64_t>(crossing) + i));
     }
     return values;
   }
@@ -250,7 +250,7 @@ class StepsExchangeTest : public SplitExchangeTest {
   static std::vector<float> ValuesOf(DeviceId device, int step) {
     std::vector<float> values;
     for (std::size_t i = 0; i < SamplesOf(step) * kValues; ++i) {
-      values.push_back(static_cast<float>(100 * device.value + 1000 * static_cast<std::uint64_t>(step) + i));
+      values.push_back(static_cast<float>(30 * device.value + 100 * static_cast<std::uint64_t>(step) + i));
     }
     return values;
   }
@@ -432,6 +432,24 @@ TEST_F(SplitExchangeTest, WhatCannotBeLearntFromIsItsSendersLoss) {
   EXPECT_EQ(End(), (Outcomes{Outcome::kRefused, Outcome::kApplied}));
   ASSERT_TRUE(a->connection().closed().has_value());
   EXPECT_EQ(a->connection().closed()->message(), "this one is not good");
+}
+
+TEST_F(SplitExchangeTest, ValuesFarBeyondActivationsAreRefusedBeforeTheServerPartSeesThem) {
+  const auto a = NewDevice("a"), b = NewDevice("b");
+  AskSplit({a->number(), b->number()});
+  const Assignment work = a->AwaitWork(), other = b->AwaitWork();
+  std::vector<std::byte> bytes = BytesUp(a->number());
+  const float large = -1.01F * kLargestCrossing;
+  std::memcpy(bytes.data() + sizeof(float), &large, sizeof large);
+  ASSERT_TRUE(a->Send(Crossing{work.ticket, 0}, bytes).ok());
+  ASSERT_TRUE(GoUp(*b, other).ok());
+  EXPECT_TRUE(ComesBack(*b));
+  EXPECT_TRUE(b->AnswerTraining(other).ok());
+  EXPECT_EQ(End(), (Outcomes{Outcome::kRefused, Outcome::kApplied}));
+  ASSERT_TRUE(a->connection().closed().has_value());
+  EXPECT_EQ(a->connection().closed()->message(),
+            "a value of -1010.000000 at the split point; allowed: up to 1000 in magnitude");
+  EXPECT_EQ(server_->takes, 1);
 }
 
 TEST_F(SplitExchangeTest, SoIsWhatOnlyShowsWhenAllAreTogether) {

@@ -43,6 +43,15 @@ StatusOr<std::size_t> Members::Find(const std::string& name, TimePoint now) {
   return members_.size() - 1;
 }
 
+bool Members::MayJoin(Member& member, TimePoint now) {
+  const double minutes = ToSeconds(now - member.joins_since) / 60;
+  member.joins = std::min(kMostJoinsAtOnce, member.joins + kMostJoinsAMinute * minutes);
+  member.joins_since = now;
+  if (member.joins < 1) return false;
+  member.joins -= 1;
+  return true;
+}
+
 Member* Members::Named(const std::string& name) {
   const auto known = by_name_.find(name);
   return known == by_name_.end() ? nullptr : &members_[known->second];
@@ -70,8 +79,11 @@ void Members::Describe(std::size_t index, const Ready& ready) {
   profile.memory = Bytes{static_cast<std::int64_t>(std::min(ready.memory_bytes, 1e18))};
 }
 
-void Members::SeeCompute(std::size_t index, double macs, Duration time) {
-  Move(members_[index].profile.compute.value, macs, time);
+void Members::SeeCompute(std::size_t index, double macs, Duration time, Duration measured) {
+  double& speed = members_[index].profile.compute.value;
+  Move(speed, macs, time);
+  if (measured >= kTooShort && macs > 0)
+    speed = std::clamp(speed, kSlowest, std::max(kSlowest, kMostOfMeasured * macs / ToSeconds(measured)));
 }
 void Members::SeeDown(std::size_t index, Bytes bytes, Duration time) {
   Move(members_[index].profile.downlink.value, Bits(bytes), time);
@@ -80,12 +92,15 @@ void Members::SeeUp(std::size_t index, Bytes bytes, Duration time) {
   Move(members_[index].profile.uplink.value, Bits(bytes), time);
 }
 
-void Members::NoteStream(std::size_t index, const std::optional<StreamUse>& use) {
+void Members::NoteStream(std::size_t index, const std::optional<StreamUse>& use, std::int64_t samples,
+                         Duration measured) {
   if (!use) return;
   Member& member = members_[index];
   member.answered_position = use->last + 1;
   member.buffered = use->buffered;
-  const double rate = use->samples_per_second;
+  double rate = use->samples_per_second;
+  if (measured >= kTooShort)
+    rate = std::min(rate, kMostOfMeasured * static_cast<double>(samples) / ToSeconds(measured));
   member.stream_rate = rate > 0 ? std::optional(SamplesPerSecond{rate}) : std::nullopt;
 }
 
@@ -113,6 +128,11 @@ void Members::CommitRound(RoundId round) {
     member.applied_round = round.value;
     if (member.streams) member.applied_position = member.answered_position;
   }
+}
+
+void Members::StartAnew() {
+  for (Member& member : members_) member.applied_round = 0;
+  ForgetShared();
 }
 
 void Members::MarkDurable(std::span<const FleetMember> saved) {

@@ -18,6 +18,10 @@ namespace tributary::inline protocol {
 enum class Doing { kGone, kPreparing, kWaiting, kPulling, kComputing, kPushing };
 std::string_view NameOf(Doing doing);
 
+// How often a device may try to join: so many times at once, and so many a minute.
+inline constexpr double kMostJoinsAtOnce = 120;
+inline constexpr double kMostJoinsAMinute = 60;
+
 // A device that has ever joined this run, present or not.
 struct Member {
   std::string name;
@@ -45,6 +49,8 @@ struct Member {
   // Records of the samples that it shared in the last round; null if none.
   std::shared_ptr<const std::vector<std::byte>> shared;
   Standing standing = Standing::kMember;
+  double joins = kMostJoinsAtOnce;  // that it may try now
+  TimePoint joins_since{0};         // when `joins` was last counted
 
   bool belongs() const { return standing == Standing::kMember; }
 };
@@ -54,6 +60,8 @@ class Members {
  public:
   // The number of that name; adds a member if the name is new. ResourceExhausted if there are too many.
   StatusOr<std::size_t> Find(const std::string& name, TimePoint now);
+  // Counts an attempt to join. False if there were too many.
+  static bool MayJoin(Member& member, TimePoint now);
   Member& operator[](std::size_t index) { return members_[index]; }
   const std::vector<Member>& all() const { return members_; }
   // Null if no device of that name ever came.
@@ -62,17 +70,26 @@ class Members {
   void Set(std::size_t index, Doing doing, TimePoint now);
   // Stores the device's description of itself on joining.
   void Describe(std::size_t index, const Ready& ready);
-  // Update the estimates with an amount (work or bytes) and its duration. Very short durations are ignored.
-  void SeeCompute(std::size_t index, double macs, Duration time);
+  // What a device claims counts with at most this multiple of what the coordinator has measured: its compute speed against
+  // the time from its assignment to its answer, its stream's rate against the samples that it trained in that time.
+  static constexpr double kMostOfMeasured = 100;
+
+  // Update the estimates with an amount (work or bytes) and its duration. Very short durations are ignored. `measured` is
+  // the time from the assignment to the answer; `time` is the device's word.
+  void SeeCompute(std::size_t index, double macs, Duration time, Duration measured);
   void SeeDown(std::size_t index, Bytes bytes, Duration time);
   void SeeUp(std::size_t index, Bytes bytes, Duration time);
-  // Stores what an answer reports about the member's stream, if any.
-  void NoteStream(std::size_t index, const std::optional<StreamUse>& use);
+  // Stores what an answer for `samples` samples reports about the member's stream, if any.
+  void NoteStream(std::size_t index, const std::optional<StreamUse>& use, std::int64_t samples,
+                  Duration measured);
 
   // Members of the run so far, in their order. Shared samples are restored only if they have this format.
   void Restore(std::span<const FleetMember> known, const std::optional<SampleFormat>& format, TimePoint now);
   // The answers of this round are in the model.
   void CommitRound(RoundId round);
+  // The model is that of an earlier round again: devices' state continues from no round, and what they
+  // shared is forgotten.
+  void StartAnew();
   // A checkpoint has stored these, the first members.
   void MarkDurable(std::span<const FleetMember> saved);
 

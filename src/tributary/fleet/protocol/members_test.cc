@@ -65,16 +65,39 @@ TEST(Members, AreEstimatedFromWhatIsSeen) {
   Members members;
   ASSERT_TRUE(members.Find("a", seconds(1)).ok());
   members.Describe(0, {.macs_per_second = 100, .up_bits_per_second = 80, .down_bits_per_second = 800});
-  members.SeeCompute(0, 2000, seconds(10));
+  members.SeeCompute(0, 2000, seconds(10), seconds(10));
   members.SeeUp(0, Bytes{10}, seconds(2));
   members.SeeDown(0, Bytes{1000}, milliseconds(1));
   const DeviceProfile& profile = members.all()[0].profile;
   EXPECT_DOUBLE_EQ(profile.compute.value, 0.7 * 100 + 0.3 * 200);
   EXPECT_DOUBLE_EQ(profile.uplink.value, 0.7 * 80 + 0.3 * 40);
   EXPECT_DOUBLE_EQ(profile.downlink.value, 0.7 * 800 + 0.3 * 8e6);
-  members.SeeCompute(0, 0, seconds(1));
-  members.SeeCompute(0, 1e18, std::chrono::nanoseconds(0));  // Too short to tell.
+  members.SeeCompute(0, 0, seconds(1), seconds(1));
+  members.SeeCompute(0, 1e18, std::chrono::nanoseconds(0),
+                     std::chrono::nanoseconds(0));  // Too short to tell.
   EXPECT_DOUBLE_EQ(profile.compute.value, 130);
+}
+
+TEST(Members, SpeedsAndRatesCountWithAMultipleOfWhatWasMeasured) {
+  Members members;
+  ASSERT_TRUE(members.Find("a", seconds(1)).ok());
+  members.Describe(0, {.macs_per_second = 1e18, .streams = true});
+  members.SeeCompute(0, 2000, std::chrono::microseconds(101), seconds(10));
+  EXPECT_DOUBLE_EQ(members.all()[0].profile.compute.value, Members::kMostOfMeasured * 200);
+  members.NoteStream(0, StreamUse{.last = 63, .samples_per_second = 1e18}, 64, seconds(2));
+  EXPECT_DOUBLE_EQ(members.all()[0].stream_rate->value, Members::kMostOfMeasured * 32);
+  members.NoteStream(0, StreamUse{.last = 127, .samples_per_second = 40}, 64, seconds(2));
+  EXPECT_DOUBLE_EQ(members.all()[0].stream_rate->value, 40);
+}
+
+TEST(Members, MayTryToJoinSoManyTimesAMinute) {
+  Members members;
+  ASSERT_TRUE(members.Find("a", seconds(1)).ok());
+  int admitted = 0;
+  for (int i = 0; i < 1000; ++i) admitted += Members::MayJoin(members[0], seconds(5)) ? 1 : 0;
+  EXPECT_EQ(admitted, kMostJoinsAtOnce);
+  for (int i = 0; i < 1000; ++i) admitted += Members::MayJoin(members[0], seconds(5 + 60)) ? 1 : 0;
+  EXPECT_EQ(admitted, kMostJoinsAtOnce + kMostJoinsAMinute);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "tributary/base/check.h"
@@ -11,6 +12,16 @@
 #include "tributary/fleet/protocol/answer_report.h"
 
 namespace tributary::inline protocol {
+namespace {
+
+// How often a device may begin its work of a round, after losing its connection: bounds the bytes that one device can move
+// in a round.
+constexpr int kMostStarts = 50;
+
+// Of a device's held-out samples together, so that the sum over all devices is finite.
+constexpr double kLargestLoss = 1e30;
+
+}  // namespace
 
 RoundProtocol::RoundProtocol(WorkOrder order, std::span<const DeviceProfile> devices, UpdateSink* sink,
                              RoundContext& context, Sessions& sessions)
@@ -45,7 +56,9 @@ Task RoundProtocol::NewTask(const Session& session, const Participant& participa
                       : StepPlan{context_.pieces.Whole(), context_.pieces.Whole(), 0};
   if (weights) task.delivery.weights = context_.pieces.Outgoing(task.plan.pull);
   if (train != nullptr) task.delivery.samples = sessions_.members().SharedWith(*session.member);
-  if (participant.share > 0) task.samples.emplace(*options.shared, participant.share);
+  if (participant.share > 0) {
+    task.samples.emplace(*options.shared, participant.share, options.welcome.mean, options.welcome.deviation);
+  }
   if (planned || active_.collects()) {
     task.update.emplace(*options.model, context_.pieces, task.plan.push,
                         UpdateIntake::Rules{participant.most_weight, active_.collects(), options.codec.get(),
@@ -71,6 +84,12 @@ void RoundProtocol::Start(Session& session, DeferredCalls& calls) {
   // While an earlier connection's pieces are being discarded this one waits; Abandon calls Start again.
   if (participant == nullptr || participant->session != nullptr || participant->retracting) return;
   if (participant->finished && !(gossip_ && gossip_->NeededAgain(*participant))) return;
+  if (++participant->starts > kMostStarts) {
+    if (!participant->finished)
+      active_.Finish(*participant, Outcome::kRefused,
+                     fmt::format("it began its work of the round more than {} times", kMostStarts), calls);
+    return;
+  }
   participant->session = &session;
   participant->begun = true;
   const bool weights = gossip_ ? gossip_->NeedsWeights(session) : !active_.collects();
@@ -135,7 +154,12 @@ Status RoundProtocol::Handle(Session& session, const Piece& piece, ByteSpan valu
   mutex.Lock();
   session.busy = false;
   active_.Unpin(calls);
-  if (!session.left) return status;
+  if (status.code() == StatusCode::kIoError) {  // The fault of this machine; none of the device's business.
+    active_.Fail(status, calls);
+  } else if (!session.left) {
+    return status;
+  }
+  if (!session.left) return OkStatus();
   // The session was replaced meanwhile, and its task could not be ended before now.
   Abandon(session, mutex, calls);
   return OkStatus();
@@ -197,11 +221,11 @@ StatusOr<std::optional<StepObservation>> RoundProtocol::Handle(Session& session,
   report.metrics = {answer.samples, answer.loss, answer.correct};
   report.kept = answer.kept;
   if (split_ && split_->labels_travel()) report.metrics.loss = split_->LossOf(participant);
-  participant.totals = {answer.samples, answer.loss, answer.correct};
+  participant.totals = {answer.samples, std::min(answer.loss, kLargestLoss), answer.correct};
   if (task.moments) participant.moments = task.moments->Take();
   if (task.samples) participant.shared = std::move(*task.samples).Records();
-  LearnFromAnswer(task, answer, report, seen, trains, context_.macs_per_sample, *session.member,
-                  sessions_.members());
+  LearnFromAnswer(task, answer, context_.clock.Now() - task.begun, report, seen, trains,
+                  context_.macs_per_sample, *session.member, sessions_.members());
   ActiveRound::Charge(participant, task);
   if (gossip_) gossip_->Report(session, participant, answer);
   if (trains) sessions_.members()[*session.member].answered_round = active_.order().round.value;

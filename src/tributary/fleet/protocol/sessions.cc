@@ -114,14 +114,26 @@ void Sessions::Remove(const Session& session) {
   std::erase_if(sessions_, [&](const auto& other) { return other.get() == &session; });
 }
 
+Status Sessions::CheckStanding(const Member& member) {
+  if (member.standing == Standing::kBanned)
+    return InvalidArgument("an operator has banned '" + member.name + "' from this run");
+  if (member.standing != Standing::kQuarantined) return OkStatus();
+  return InvalidArgument(
+      "'" + member.name +
+      "' is in quarantine, because the loss of the run diverged with its updates; an operator can "
+      "admit it again");
+}
+
 StatusOr<std::size_t> Sessions::Identify(const Session& session, const Greeting& greeting) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, NameOfDevice(session, greeting, options_.welcome.build));
   if (session.member) return WrongOrder("the device greets a second time");
   if (over_) return Unavailable("the coordinator is going away");
-  if (const Member* const known = members_.Named(name);
-      known != nullptr && known->standing == Standing::kBanned)
-    return InvalidArgument("an operator has banned '" + name + "' from this run");
   TRIBUTARY_ASSIGN_OR_RETURN(const std::size_t member, members_.Find(name, clock_.Now()));
+  if (!Members::MayJoin(members_[member], clock_.Now())) {
+    return ResourceExhausted(
+        fmt::format("'{}' tries to join too often; allowed: {} times a minute", name, kMostJoinsAMinute));
+  }
+  TRIBUTARY_RETURN_IF_ERROR(CheckStanding(members_.all()[member]));
   session_of_.resize(members_.all().size(), nullptr);
   return member;
 }

@@ -152,6 +152,8 @@ class Sessions {
   const std::vector<std::shared_ptr<Session>>& all() const { return sessions_; }
   void Remove(const Session& session);
 
+  // Refuses members that may not join.
+  static Status CheckStanding(const Member& member);
   // Joining: Identify finds the member of a greeting, Admit binds the session to it; then Ping, then Ready.
   StatusOr<std::size_t> Identify(const Session& session, const Greeting& greeting);
   void Admit(Session& session, std::size_t member, const Greeting& greeting, DeferredCalls& calls);

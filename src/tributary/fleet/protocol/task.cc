@@ -1,6 +1,7 @@
 #include "tributary/fleet/protocol/task.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace tributary::inline protocol {
@@ -99,9 +100,29 @@ Status MomentIntake::Store(const Piece& piece, ByteSpan values) {
   return sound ? OkStatus() : Corrupt("the device's moments are not finite, too large, or counts below 0");
 }
 
+Status SampleIntake::CheckRange(const StreamSample& sample) const {
+  // Bytes are within 255 of each other. Without a normalisation there is nothing to compare with.
+  const std::size_t channels = std::min(mean_.size(), deviation_.size());
+  if (format_.element != SampleElement::kFloat || channels == 0) return OkStatus();
+  std::vector<float> values(sample.payload.size() / sizeof(float));
+  std::memcpy(values.data(), sample.payload.data(), values.size() * sizeof(float));
+  const std::size_t of_channel = std::max<std::size_t>(1, values.size() / channels);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t channel = std::min(i / of_channel, channels - 1);
+    const double away = std::abs(static_cast<double>(values[i]) - static_cast<double>(mean_[channel]));
+    const auto deviation = static_cast<double>(deviation_[channel]);
+    if (away <= kFarthest * deviation || !(deviation > 0)) continue;
+    return Refused(
+        "the device shares a sample with the value {}; allowed: up to {} standard deviations from the mean",
+        values[i], kFarthest);
+  }
+  return OkStatus();
+}
+
 Status SampleIntake::Take(ByteSpan values) {
   std::vector<StreamSample> checked;
   TRIBUTARY_RETURN_IF_ERROR(ReadRecords(format_, values, checked));
+  for (const StreamSample& sample : checked) TRIBUTARY_RETURN_IF_ERROR(CheckRange(sample));
   if (records_.size() / RecordBytes(format_) + checked.size() > most_) {
     return Refused("the device sends more than the {} samples that it was asked for", most_);
   }

@@ -73,18 +73,30 @@ class MomentIntake {
   Moments moments_;
 };
 
-// Records of samples that a device shares with its update.
+// Records of samples that a device shares with its update. Checked before other devices get them: form, number, labels, and
+// that every value is finite and within kFarthest standard deviations of the mean of its channel.
 class SampleIntake {
  public:
-  SampleIntake(SampleFormat format, std::size_t most) : format_(std::move(format)), most_(most) {}
+  static constexpr double kFarthest = 1000;
+
+  // Of the data set: mean and standard deviation per channel.
+  SampleIntake(SampleFormat format, std::size_t most, std::span<const float> mean,
+               std::span<const float> deviation)
+      : format_(std::move(format)),
+        most_(most),
+        mean_(mean.begin(), mean.end()),
+        deviation_(deviation.begin(), deviation.end()) {}
 
   Status Take(ByteSpan values);
   // Null if there are none.
   std::shared_ptr<const std::vector<std::byte>> Records() &&;
 
  private:
+  Status CheckRange(const StreamSample& sample) const;
+
   SampleFormat format_;
   std::size_t most_;
+  std::vector<float> mean_, deviation_;
   std::vector<std::byte> records_;
 };
 

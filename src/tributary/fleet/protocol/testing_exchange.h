@@ -346,6 +346,7 @@ class ExchangeFleet : public Fleet {
   std::span<const DeviceProfile> devices() const override { return devices_; }
   bool Present(DeviceId) const override { return true; }
   const Clock& clock() const override { return exchange_.clock(); }
+  void RollBack(std::span<const DeviceId>) override {}
   Status Dispatch(WorkOrder order, UpdateSink* sink) override {
     exchange_.Dispatch(std::move(order), devices_, sink);
     return OkStatus();

@@ -93,6 +93,7 @@ Status DeviceThreads::TrainOne(Worker& worker, const SharedWeights& weights, Spl
     if (refused.ok()) {
       refused =
           sink.Take(WorkOf(report.device), trained->update.pieces()).WithContext(NameUpdate(report.device));
+      if (refused.code() == StatusCode::kIoError) return refused;
     }
   }
   if (!refused.ok()) {

@@ -81,6 +81,8 @@ class SimulatedDevice {
   void CommitRound(RoundId round) {
     if (answered_ == round) counted_ = round;
   }
+  // Its updates no longer continue from any round.
+  void StartAnew() { counted_ = RoundId{0}; }
 
   std::unique_ptr<StepPlanner> planner;  // after the first request; null for one segment each way
 

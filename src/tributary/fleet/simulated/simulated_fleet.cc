@@ -130,6 +130,13 @@ void SimulatedFleet::Commit(RoundId round) {
   for (SimulatedDevice& device : devices_) device.CommitRound(round);
 }
 
+void SimulatedFleet::RollBack(std::span<const DeviceId> quarantined) {
+  for (SimulatedDevice& device : devices_) device.StartAnew();
+  for (const DeviceId device : quarantined) options_.profiles[device.value].samples = 0;
+  quarantined_ += quarantined.size();
+  shared_.clear();
+}
+
 Status SimulatedFleet::Train(Open& open, RoundReport& report) {
   Status status;
   if (options_.gossip) {

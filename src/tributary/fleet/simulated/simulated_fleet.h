@@ -40,6 +40,8 @@ class SimulatedFleet : public Fleet {
   StatusOr<FleetEvent> Next(std::optional<TimePoint> timer) override;
   StatusOr<RoundReport> Close() override;
   void Commit(RoundId round) override;
+  void RollBack(std::span<const DeviceId> quarantined) override;
+  std::size_t quarantined() const override { return quarantined_; }
 
   // The coordinator's test set, on the pool's threads; takes no virtual time.
   StatusOr<EvaluationTotals> EvaluateCentrally(const Dataset& dataset, const SharedWeights& weights);
@@ -76,6 +78,7 @@ class SimulatedFleet : public Fleet {
   };
   std::vector<SharedSample> shared_;  // in the last round
   std::optional<Open> open_;
+  std::size_t quarantined_ = 0;
 };
 
 }  // namespace tributary::inline simulated

@@ -32,22 +32,26 @@ Status LimitedSink::Stage(WorkId work, const UpdatePiece& piece) {
   UpdatePiece limited = piece;
   limited.weight = std::min(piece.weight, most_weight_);
   TRIBUTARY_RETURN_IF_ERROR(aggregator_->Stage(work, limited));
-  UpdateNorm* norm = nullptr;
+  Norms* norms = nullptr;
   {
     const MutexLock lock(mutex_);
-    norm = &coming_[work];  // It stays where it is; this work item has no other thread.
+    norms = &coming_[work];  // It stays where it is; this work item has no other thread.
   }
-  if (piece.part == UpdatePart::kParameters) norm->Add(piece.values);
+  norms->Of(piece.part).Add(piece.values);
   return OkStatus();
 }
 
 Status LimitedSink::Commit(WorkId work, double weight) {
   const double counted = std::min(weight, most_weight_);
-  Taken taken{.capped = counted < weight};
+  Taken taken{.weight = counted, .capped = counted < weight};
   {
     const MutexLock lock(mutex_);
-    if (const auto came = coming_.extract(work)) taken.norm = came.mapped().Value();
+    if (const auto came = coming_.extract(work)) {
+      taken.norm = came.mapped().parameters.Value();
+      taken.statistics = came.mapped().statistics.Value();
+    }
     taken.clipped = taken.norm > most_norm_;
+    taken.counted = std::min(taken.norm, most_norm_);
     taken_[work] = taken;
   }
   if (!taken.clipped) return aggregator_->Commit(work, counted);
@@ -70,16 +74,19 @@ Status LimitedSink::Discard(WorkId work) {
 }
 
 Status LimitedSink::Take(WorkId work, std::span<const UpdatePiece> pieces) {
-  UpdateNorm norm;
+  Norms norms;
   Taken taken;
   std::vector<UpdatePiece> limited(pieces.begin(), pieces.end());
   for (UpdatePiece& piece : limited) {
     taken.capped = taken.capped || piece.weight > most_weight_;
     piece.weight = std::min(piece.weight, most_weight_);
-    if (piece.part == UpdatePart::kParameters) norm.Add(piece.values);
+    taken.weight = std::max(taken.weight, piece.weight);
+    norms.Of(piece.part).Add(piece.values);
   }
-  taken.norm = norm.Value();
+  taken.norm = norms.parameters.Value();
+  taken.statistics = norms.statistics.Value();
   taken.clipped = taken.norm > most_norm_;
+  taken.counted = std::min(taken.norm, most_norm_);
   std::vector<std::vector<float>> values;
   for (UpdatePiece& piece : limited) {
     if (!taken.clipped) break;

@@ -26,7 +26,10 @@ class LimitedSink final : public UpdateSink {
  public:
   // What became of a committed update.
   struct Taken {
-    double norm = 0;  // as it came
+    double norm = 0;        // of the parameters, as they came
+    double counted = 0;     // the same, as they count
+    double weight = 0;      // that it counts with
+    double statistics = 0;  // norm of the running statistics
     bool capped = false;
     bool clipped = false;
   };
@@ -55,7 +58,11 @@ class LimitedSink final : public UpdateSink {
   double most_weight_ = std::numeric_limits<double>::infinity();
   double most_norm_ = std::numeric_limits<double>::infinity();
   mutable Mutex mutex_;
-  std::map<WorkId, UpdateNorm> coming_ TRIBUTARY_GUARDED_BY(mutex_);
+  struct Norms {
+    UpdateNorm parameters, statistics;
+    UpdateNorm& Of(UpdatePart part) { return part == UpdatePart::kParameters ? parameters : statistics; }
+  };
+  std::map<WorkId, Norms> coming_ TRIBUTARY_GUARDED_BY(mutex_);
   std::map<WorkId, Taken> taken_ TRIBUTARY_GUARDED_BY(mutex_);
 };
 

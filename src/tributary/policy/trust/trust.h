@@ -20,6 +20,9 @@ struct TrustOptions {
   // After how many times its expected time a device without progress counts as lost, after a minute at least. 0: never.
   // Real devices only.
   double patience = 20;
+  // The highest loss, as a multiple of the median of the last losses; runs above it are rolled back (DivergenceGuard).
+  // 0: no limit.
+  double divergence = 20;
 
   friend bool operator==(const TrustOptions&, const TrustOptions&) = default;
 };
