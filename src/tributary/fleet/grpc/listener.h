@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,7 +23,7 @@ namespace tributary::inline rpc {
 // connection is unproven until its peer is authenticated. Unproven connections are limited in total and per
 // address; excess ones are closed before any handshake. So a host without keys only blocks its own address.
 //
-//   1. Bind, 2. ServerBuilder::BuildAndStart, 3. Start, 4. Stop, before the server is shut down.
+//   1. Bind, 2. Start, 3. Stop, before the server is shut down.
 class Listener {
  public:
   struct Limits {
@@ -32,12 +33,12 @@ class Listener {
   };
 
   // `address` is HOST:PORT; port 0 chooses a free one. InvalidArgument if the address cannot be used.
-  static StatusOr<std::unique_ptr<Listener>> Bind(const std::string& address,
-                                                  std::shared_ptr<grpc::ServerCredentials> credentials,
-                                                  grpc::ServerBuilder& builder);
+  static StatusOr<std::unique_ptr<Listener>> Bind(const std::string& address);
   ~Listener();
 
-  void Start();
+  using NewConnection = grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters;
+  // `take` receives each connection, on the listener's thread, and hands it over to gRPC.
+  void Start(std::function<void(NewConnection&)> take);
   // Stops accepting; call it before the server is shut down.
   void Stop();
   int port() const { return port_; }
@@ -66,7 +67,7 @@ class Listener {
   int wake_[2] = {-1, -1};  // a pipe; Run returns when one end is closed
   int port_ = 0;
   Limits limits_{};
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::function<void(NewConnection&)> take_;
   std::thread thread_;
   std::uint64_t refused_ = 0;  // since the last warning
   std::chrono::steady_clock::time_point said_{}, looked_{};

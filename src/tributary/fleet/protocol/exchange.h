@@ -110,6 +110,8 @@ class Exchange {
   StatusOr<RoundReport> Close() TRIBUTARY_EXCLUDES(mutex_);
   void Commit(RoundId round);
 
+  // The revocation lists in force, which every device is sent before its welcome and when they change; empty for none.
+  void SetRevocations(std::string lists);
   // Tells all devices that the run is over, or (not `finished`) that the coordinator stops; admits no more.
   void SayFarewell(bool finished);
   std::size_t sessions() const;
