@@ -114,7 +114,7 @@ class RawClient {
     const auto welcome = Expect<Welcome>();
     ASSERT_TRUE(welcome);
     number = welcome->device;
-    Send(Ready{.layout = layout, .samples = 10, .held_out = 5});
+    Send(Ready{.layout = layout, .samples = 10});
     Send(Ping{77, 0});
     ASSERT_TRUE(Expect<Pong>());  // So it has been heard.
   }
