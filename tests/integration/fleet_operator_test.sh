@@ -18,8 +18,8 @@ for name in pi-1 pi-2 pi-3 pi-4; do start_device "$name" --leave-when-done; done
 within "$patience" "the first rounds" has_rounds run 2
 
 # Devices may not, nobody may ask for what there is not, and a second coordinator's certificate may only look.
-refused "'pi-1' may not change the run; the operator may" --keys keys/devices/pi-1 --drop pi-2
-refused "'coordinator' may not change the run" --keys keys/coordinator --quorum 1
+refused "'pi-1' is a device and may not change the run; operators may" --keys keys/devices/pi-1 --drop pi-2
+refused "'coordinator' is a coordinator and may not change the run" --keys keys/coordinator --quorum 1
 refused "no device 'pi-9' has joined this run" --keys keys --drop pi-9
 
 # Revoked, a device can neither come back nor be done without, until it is dropped.
@@ -60,7 +60,7 @@ end coordinator TERM
 grep -q 'the chain is whole' audit.txt || fail "$(cat audit.txt)"
 for words in '"event":"begun"' '"event":"resumed"' '"event":"joined","device":"pi-3"' '"event":"left","device":"pi-4"' \
     '"event":"rejected".*revoked' '"request":"drop pi-4".*"outcome":"done"' '"request":"drop pi-9".*no device' \
-    '"event":"rejected","device":"pi-1".*only the operator may: drop' '"request":"quorum 1"'; do
+    '"event":"rejected","device":"pi-1".*asks for drop: .*operators may' '"request":"quorum 1"'; do
   grep -q -- "$words" run/audit.jsonl || fail "the audit log does not say $words"
 done
 [ "$(stat -c %a run/audit.jsonl)" = 600 ] || fail "the audit log has mode $(stat -c %a run/audit.jsonl)"

@@ -10,6 +10,7 @@
 #include "tributary/coordinator/run_folder.h"
 #include "tributary/coordinator/serving.h"
 #include "tributary/experiment/presets.h"
+#include "tributary/keys/revocation_list.h"
 
 namespace tributary::inline cli {
 namespace coordinator_command {
@@ -27,6 +28,7 @@ struct Arguments {
   std::optional<std::size_t> wait_for;
   std::string grace = "10s";
   WatchOptions watch;
+  bool dashboard_tls = false;
   bool verbose = false;
   const Extensions* extensions = nullptr;
 };
@@ -45,6 +47,21 @@ StatusOr<Experiment> Find(const Arguments& arguments) {
   }
   return FindExperiment((std::filesystem::path(arguments.resume) / "experiment.toml").string(), {},
                         *arguments.extensions);
+}
+
+// The dashboard with the coordinator's keys, for people whose certificate lets them watch.
+Status SetUpTls(const Credentials& credentials, const std::filesystem::path& revoked,
+                std::optional<DashboardTls>& tls) {
+  TRIBUTARY_ASSIGN_OR_RETURN(auto list, RevocationList::Load(revoked, credentials.authority_pem));
+  const std::filesystem::path& folder = credentials.folder;
+  tls = {folder / "cert.pem", folder / "key.pem", folder / "ca.pem",
+         [list = std::shared_ptr(std::move(list))](const std::string& certificate) -> Status {
+           TRIBUTARY_ASSIGN_OR_RETURN(const Party party, PartyInCertificate(certificate));
+           TRIBUTARY_RETURN_IF_ERROR(CheckRight(party, Right::kWatch));
+           (void)list->Refresh();  // the server for devices reports what cannot be read
+           return list->Check(certificate);
+         }};
+  return OkStatus();
 }
 
 Status Run(Arguments arguments) {
@@ -66,6 +83,11 @@ Status Run(Arguments arguments) {
                              LoadParty(arguments.fleet, "coordinator", arguments.listen));
   if (options.credentials) {
     TRIBUTARY_ASSIGN_OR_RETURN(options.revoked, RevokedList(arguments.fleet));
+  }
+  if (arguments.dashboard_tls) {
+    if (!options.credentials)
+      return InvalidArgument("--dashboard-tls uses the coordinator's keys, and --insecure leaves them out");
+    TRIBUTARY_RETURN_IF_ERROR(SetUpTls(*options.credentials, options.revoked, arguments.watch.dashboard_tls));
   }
   options.listen = arguments.listen.starts_with(':') ? "[::]" + arguments.listen : arguments.listen;
   options.build = VersionNumber();
@@ -132,6 +154,12 @@ void AddCoordinatorCommand(CLI::App& app, Action& action) {
   AddDataDirOption(command, a.data_dir);
   AddThreadsOption(command, a.threads);
   AddWatchOptions(command, a.watch);
+  command
+      .add_flag(
+          "--dashboard-tls", a.dashboard_tls,
+          "Serve the dashboard over TLS with the coordinator's keys. Certificates of observers and operators "
+          "need no token")
+      ->needs("--dashboard");
   AddVerboseFlag(command, a.verbose);
   command.footer(
       "Ctrl-C or SIGTERM abandons the round and writes a checkpoint; --resume continues.\n"

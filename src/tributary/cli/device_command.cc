@@ -1,5 +1,6 @@
 #include <random>
 
+#include "tributary/base/file.h"
 #include "tributary/base/log.h"
 #include "tributary/base/names.h"
 #include "tributary/cli/commands.h"
@@ -156,6 +157,10 @@ Status Run(const Arguments& arguments) {
   const std::string name = options.credentials ? options.credentials->name : arguments.name;
   work_options.state =
       arguments.state.empty() ? std::filesystem::path("tributary-state") / name : arguments.state;
+  if (options.credentials) {
+    TRIBUTARY_RETURN_IF_ERROR(MakePrivateFolders(work_options.state));
+    options.revoked = work_options.state / "revoked.pem";
+  }
   if (!arguments.data.empty()) work_options.data = arguments.data;
   work_options.weights = arguments.weights;
   TRIBUTARY_ASSIGN_OR_RETURN(work_options.device, FindTorchDevice(arguments.device));

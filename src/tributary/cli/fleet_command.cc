@@ -110,9 +110,9 @@ void AddFleetCommand(CLI::App& app, Action& action) {
       ->check(CLI::PositiveNumber);
   command.footer(
       "Shows rates as measured: on joining, and kept current while rounds run.\n"
-      "--drop, --ban, --admit and --quorum need the operator's keys, and act before the devices are shown.\n"
+      "--drop, --ban, --admit and --quorum need an operator's keys, and act before the devices are shown.\n"
       "Examples:\n"
-      "  tributary fleet coordinator.local --keys operator\n"
+      "  tributary fleet coordinator.local --keys alice               with an observer's keys\n"
       "  tributary fleet coordinator.local --keys operator --drop pi-3\n"
       "  tributary fleet 127.0.0.1 --insecure --json");
 }

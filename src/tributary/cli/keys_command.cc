@@ -22,6 +22,8 @@ struct KeysArguments {
   int days = 825;
   int authority_days = 3650;
   int list_days = static_cast<int>(kListValidity.count());
+  Role role = Role::kDevice;
+  std::string requested = "device";  // the role of a signed request
   bool renew = false;
   bool encrypt = false;
   std::filesystem::path passphrase_file;
@@ -65,6 +67,7 @@ Status Init(const KeysArguments& arguments) {
 IssueOptions OptionsOf(const KeysArguments& arguments) {
   return {.now = std::time(nullptr),
           .validity = std::chrono::days(arguments.days),
+          .role = arguments.role,
           .renew = arguments.renew,
           .list_validity = std::chrono::days(arguments.list_days),
           .passphrase = arguments.Ask()};
@@ -94,8 +97,10 @@ Status Request(const KeysArguments& arguments) {
 }
 
 Status Sign(const KeysArguments& arguments) {
+  IssueOptions options = OptionsOf(arguments);
+  options.role = RoleNamed(arguments.requested);
   TRIBUTARY_ASSIGN_OR_RETURN(const SignedRequest made,
-                             SignRequest(arguments.dir, arguments.request, OptionsOf(arguments)));
+                             SignRequest(arguments.dir, arguments.request, options));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string until, EndOf(arguments, made.name));
   if (arguments.json) {
     return PrintJson({{"name", made.name},
@@ -112,24 +117,32 @@ Status Sign(const KeysArguments& arguments) {
   return OkStatus();
 }
 
-Status Device(const KeysArguments& arguments) {
+Status MakeBundle(const KeysArguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto bundle,
                              IssueDevice(arguments.dir, arguments.name, OptionsOf(arguments)));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::string until, EndOf(arguments, arguments.name));
   if (arguments.json)
-    return PrintJson({{"name", arguments.name}, {"bundle", bundle.string()}, {"not_after", until}});
-  Say("{} holds the key and certificate of '{}', valid until {}\n\nnext:\n", bundle.c_str(), arguments.name,
-      until);
+    return PrintJson({{"name", arguments.name},
+                      {"role", NameOf(arguments.role)},
+                      {"bundle", bundle.string()},
+                      {"not_after", until}});
+  Say("{} holds the key and certificate of '{}' ({}), valid until {}\n\nnext:\n", bundle.c_str(),
+      arguments.name, NameOf(arguments.role), until);
   if (arguments.renew) {
     Say("  {} revokes the old certificate: copy it to the coordinator if that runs elsewhere\n",
         arguments.In("revoked.pem"));
   }
-  if (arguments.name == kCoordinatorName || arguments.name == kOperatorName) {
-    Say("  start the {} with this folder from now on; copy it there if it runs elsewhere\n", arguments.name);
-  } else {
+  if (arguments.role == Role::kDevice) {
     Say("  copy the folder to the device over a connection you trust, and delete it here:\n"
         "  scp -pr {} {}:\n",
         bundle.c_str(), arguments.name);
+  } else if (arguments.role == Role::kCoordinator) {
+    Say("  a coordinator that runs with this folder takes it over by itself; copy it there if it runs\n"
+        "  elsewhere\n");
+  } else {
+    Say("  copy the folder to the {} over a connection you trust; it is for:\n"
+        "  tributary fleet HOST --keys {}\n",
+        NameOf(arguments.role), arguments.name);
   }
   return OkStatus();
 }
@@ -159,16 +172,52 @@ Status Renew(const KeysArguments& arguments) {
   return OkStatus();
 }
 
+Status Rotate(const KeysArguments& arguments) {
+  TRIBUTARY_RETURN_IF_ERROR(
+      RotateAuthority(arguments.dir, {.now = std::time(nullptr),
+                                      .authority_validity = std::chrono::days(arguments.authority_days),
+                                      .list_validity = std::chrono::days(arguments.list_days),
+                                      .passphrase = arguments.Ask()}));
+  if (arguments.json)
+    return PrintJson({{"authority", arguments.In("ca.pem")}, {"revoked", arguments.In("revoked.pem")}});
+  Say("{0} has a new authority beside the previous one; both are trusted\n\n"
+      "next, in this order:\n"
+      "  1. copy {1} and {2} to a coordinator that runs elsewhere, and {1} to every other\n"
+      "     party, as ca.pem beside its key\n"
+      "  2. give every party a new certificate ('tributary keys device NAME --renew', 'keys coordinator\n"
+      "     --renew', and so on), and copy its folder to it\n"
+      "  3. 'tributary keys retire', and copy both files again\n",
+      arguments.dir.string(), arguments.In("ca.pem"), arguments.In("revoked.pem"));
+  return OkStatus();
+}
+
+Status Retire(const KeysArguments& arguments) {
+  TRIBUTARY_RETURN_IF_ERROR(RetireAuthority(arguments.dir, std::time(nullptr),
+                                            std::chrono::days(arguments.list_days), arguments.Ask()));
+  if (arguments.json)
+    return PrintJson({{"authority", arguments.In("ca.pem")}, {"revoked", arguments.In("revoked.pem")}});
+  Say("the previous authority is gone: {0} has the new one alone\n\n"
+      "next:\n"
+      "  copy {0} and {1} to a coordinator that runs elsewhere, and {0} to every other party,\n"
+      "  as ca.pem beside its key. Running ones take them over by themselves\n",
+      arguments.In("ca.pem"), arguments.In("revoked.pem"));
+  return OkStatus();
+}
+
 Status List(const KeysArguments& arguments) {
   TRIBUTARY_ASSIGN_OR_RETURN(const auto issued, ListIssued(arguments.dir));
   const std::time_t now = std::time(nullptr);
-  TextTable table({"name", "state", "valid until", "serial"});
+  TextTable table({"name", "role", "state", "valid until", "serial"});
   Json list = Json::array();
   for (const IssuedCertificate& one : issued) {
     const std::string state = one.revoked ? "revoked" : one.ValidAt(now) ? "valid" : "expired";
-    table.AddRow({one.name, state, FormatUtc(one.not_after), one.serial});
+    const std::string role(NameOf(one.role));
+    table.AddRow({one.name, role, state + (one.previous ? " (previous authority)" : ""),
+                  FormatUtc(one.not_after), one.serial});
     list.push_back({{"name", one.name},
+                    {"role", role},
                     {"state", state},
+                    {"previous_authority", one.previous},
                     {"not_after", FormatUtc(one.not_after)},
                     {"serial", one.serial}});
   }
@@ -197,6 +246,25 @@ CLI::Option* AddPassphraseFile(CLI::App& command, std::filesystem::path& file) {
                    "File (mode 0600) with the passphrase of ca.key; asked for at the terminal without it");
 }
 
+// The command that makes the bundle of a party in this role; `usual` is the name without one.
+void AddParty(CLI::App& keys, Action& action, Role role, const char* about, std::string_view usual,
+              const char* examples) {
+  auto [command, a] = AddPart(keys, action, MakeBundle, NameOf(role).data(), about);
+  a.role = role;
+  a.name = usual;
+  CLI::Option* const name = AddOption(command, "name", a.name, "The party's name: a-z, 0-9 and '-'");
+  if (usual.empty()) {
+    name->required();
+  } else {
+    name->default_str(std::string(usual));
+  }
+  AddDays(command, a.days);
+  command.add_flag("--renew", a.renew, "Replace an existing key and revoke the old certificate");
+  AddListDays(command, a.list_days);
+  AddPassphraseFile(command, a.passphrase_file);
+  command.footer(examples);
+}
+
 }  // namespace keys_command
 
 void AddKeysCommand(CLI::App& app, Action& action) {
@@ -207,11 +275,14 @@ void AddKeysCommand(CLI::App& app, Action& action) {
       "Examples:\n"
       "  tributary keys init                  an authority, and keys for coordinator and operator\n"
       "  tributary keys device pi-3           a folder to copy to the device\n"
+      "  tributary keys observer alice        for a person or program that only watches\n"
+      "  tributary keys operator bob          for a person who also changes runs\n"
       "  tributary keys device pi-3 --renew   a new one; the old one is revoked\n"
       "  tributary keys request pi-3          on the device: a key that never leaves it\n"
       "  tributary keys sign request.csr      its certificate\n"
       "  tributary keys revoke pi-3           also takes effect while the coordinator runs\n"
       "  tributary keys renew-list            the revocation list is valid for another 90 days\n"
+      "  tributary keys rotate                a new authority, while the fleet runs\n"
       "  tributary keys list");
   auto [init, made] = AddPart(*keys, action, Init, "init", "Create the authority of a new fleet");
   AddDays(init, made.days);
@@ -222,20 +293,19 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   AddPassphraseFile(init, made.passphrase_file)->needs(encrypt);
   init.footer("Example:\n  tributary keys init --dir ~/fleet-keys");
 
-  auto [device, issued] = AddPart(*keys, action, Device, "device", "Create a device's key and certificate");
-  AddOption(device, "name", issued.name, "The device's name: a-z, 0-9 and '-'")->required();
-  AddDays(device, issued.days);
-  device.add_flag("--renew", issued.renew, "Replace an existing key and revoke the old certificate");
-  AddListDays(device, issued.list_days);
-  AddPassphraseFile(device, issued.passphrase_file);
-  device.footer(
-      "Examples:\n  tributary keys device pi-3\n"
-      "  tributary keys device coordinator --renew   for the coordinator's and the operator's, too");
+  AddParty(*keys, action, Role::kDevice, "Create a device's key and certificate", "",
+           "Examples:\n  tributary keys device pi-3\n  tributary keys device pi-3 --renew");
+  AddParty(*keys, action, Role::kObserver, "Create keys for watching a fleet and its dashboard", "",
+           "Example:\n  tributary keys observer alice");
+  AddParty(*keys, action, Role::kOperator, "Create keys for watching a fleet and changing its runs",
+           kOperatorName, "Examples:\n  tributary keys operator bob\n  tributary keys operator --renew");
+  AddParty(*keys, action, Role::kCoordinator, "Create a coordinator's key and certificate", kCoordinatorName,
+           "Example:\n  tributary keys coordinator --renew");
 
   auto [request, requested] =
       AddCommand(*keys, action, Request, "request",
                  "Create a key on its own machine, and the request for its certificate");
-  AddOption(request, "name", requested.name, "The device's name: a-z, 0-9 and '-'")->required();
+  AddOption(request, "name", requested.name, "The party's name: a-z, 0-9 and '-'")->required();
   AddOption(request, "--out DIR", requested.out, "Folder for key and request; by default the name");
   AddJsonFlag(request, requested.json);
   request.footer("Example:\n  tributary keys request pi-3");
@@ -243,6 +313,9 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   auto [sign, signing] = AddPart(*keys, action, Sign, "sign", "Create the requested certificate");
   AddOption(sign, "request", signing.request, "The file from 'tributary keys request'")->required();
   AddDays(sign, signing.days);
+  std::vector<std::string> roles;
+  for (const Role role : kRoles) roles.emplace_back(NameOf(role));
+  AddDefaulted(sign, "--role ROLE", signing.requested, "What the party may do")->check(CLI::IsMember(roles));
   sign.add_flag("--renew", signing.renew, "Replace an existing certificate and revoke the old one");
   AddListDays(sign, signing.list_days);
   AddPassphraseFile(sign, signing.passphrase_file);
@@ -259,6 +332,20 @@ void AddKeysCommand(CLI::App& app, Action& action) {
   AddListDays(renew, renewed.list_days);
   AddPassphraseFile(renew, renewed.passphrase_file);
   renew.footer("Example:\n  tributary keys renew-list");
+
+  auto [rotate, rotated] =
+      AddPart(*keys, action, Rotate, "rotate", "Create a new authority, trusted beside the present one");
+  AddDefaulted(rotate, "--authority-days", rotated.authority_days, "Days until the authority expires");
+  AddListDays(rotate, rotated.list_days);
+  AddPassphraseFile(rotate, rotated.passphrase_file);
+  rotate.footer(
+      "If ca.key is encrypted, the new key is, with the same passphrase.\nExample:\n  tributary keys rotate");
+
+  auto [retire, retired] =
+      AddPart(*keys, action, Retire, "retire", "Remove the previous authority after 'keys rotate'");
+  AddListDays(retire, retired.list_days);
+  AddPassphraseFile(retire, retired.passphrase_file);
+  retire.footer("Example:\n  tributary keys retire");
 
   auto [list, listed] = AddPart(*keys, action, List, "list", "List all certificates");
   list.footer("Example:\n  tributary keys list --json");

@@ -147,6 +147,7 @@ StatusOr<std::string> ReadToken(const std::string& file) {
 
 StatusOr<std::unique_ptr<LivePage>> LivePage::Start(const std::optional<std::string>& address,
                                                     const std::string& token_file,
+                                                    std::optional<DashboardTls> tls,
                                                     std::function<std::string()> metrics, std::FILE* out) {
   std::unique_ptr<LivePage> page(new LivePage());
   if (!address) return page;
@@ -154,6 +155,7 @@ StatusOr<std::unique_ptr<LivePage>> LivePage::Start(const std::optional<std::str
   DashboardOptions wanted;
   wanted.address = *address;
   wanted.metrics = std::move(metrics);
+  wanted.tls = std::move(tls);
   wanted.token = MakeToken();
   if (!token_file.empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(wanted.token, ReadToken(token_file));
@@ -174,6 +176,7 @@ StatusOr<std::unique_ptr<LivePage>> LivePage::Start(const std::optional<std::str
 #else
   (void)token_file;
   (void)metrics;
+  (void)tls;
   (void)out;
   return InvalidArgument(
       "this program was built without the dashboard; install libcpp-httplib-dev and configure with "
@@ -313,7 +316,7 @@ StatusOr<std::unique_ptr<Watchers>> Watchers::Open(const WatchOptions& options, 
   }
   TRIBUTARY_ASSIGN_OR_RETURN(watchers->page_,
                              LivePage::Start(
-                                 options.dashboard, options.dashboard_token,
+                                 options.dashboard, options.dashboard_token, options.dashboard_tls,
                                  [served = &watchers->served_] { return served->Text(); }, watchers->out_));
   sinks.push_back(&watchers->page_->sink());
   if (options.dashboard) sinks.push_back(&watchers->served_);

@@ -13,6 +13,7 @@
 #include "tributary/base/mutex.h"
 #include "tributary/base/status.h"
 #include "tributary/coordinator/finished_run.h"
+#include "tributary/dashboard/dashboard_tls.h"
 #include "tributary/dashboard/shared_board.h"
 #include "tributary/experiment/experiment.h"
 #include "tributary/store/store_sink.h"
@@ -57,6 +58,7 @@ class LivePage {
   // from `token_file`; without a file, it is new. `metrics` is served to Prometheus.
   static StatusOr<std::unique_ptr<LivePage>> Start(const std::optional<std::string>& address,
                                                    const std::string& token_file,
+                                                   std::optional<DashboardTls> tls,
                                                    std::function<std::string()> metrics, std::FILE* out);
   ~LivePage();
   EventSink& sink() { return board_; }
@@ -81,10 +83,11 @@ struct WatchOptions {
   bool no_store = false;
   std::string tensorboard;
   std::string metrics_file;
-  std::optional<std::string> dashboard;  // address to serve at
-  std::string dashboard_token;           // file with the token; empty: a new token
-  bool json = false;                     // standard output is for the JSON result
-  bool quiet = false;                    // print the result only
+  std::optional<std::string> dashboard;       // address to serve at
+  std::string dashboard_token;                // file with the token; empty: a new token
+  std::optional<DashboardTls> dashboard_tls;  // not one of AddWatchOptions
+  bool json = false;                          // standard output is for the JSON result
+  bool quiet = false;                         // print the result only
 };
 void AddWatchOptions(CLI::App& command, WatchOptions& options);
 

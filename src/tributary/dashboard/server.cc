@@ -80,6 +80,43 @@ void Refuse(httplib::Response& response, int status, const char* why) {
   response.set_content(why, "text/plain");
 }
 
+#ifdef TRIBUTARY_DASHBOARD_TLS
+// The certificate that the client has shown and the authority has signed, as PEM; empty if there is none.
+std::string CertificateOf(const httplib::Request& request) {
+  const std::unique_ptr<X509, decltype(&X509_free)> shown(
+      request.ssl == nullptr ? nullptr : SSL_get1_peer_certificate(request.ssl), X509_free);
+  const std::unique_ptr<BIO, decltype(&BIO_free_all)> bio(BIO_new(BIO_s_mem()), BIO_free_all);
+  if (!shown || !bio || SSL_get_verify_result(request.ssl) != X509_V_OK ||
+      PEM_write_bio_X509(bio.get(), shown.get()) != 1) {
+    return "";
+  }
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &data);
+  return {data, static_cast<std::size_t>(size)};
+}
+
+bool SetUp(SSL_CTX& context, const DashboardTls& tls) {
+  // A client may show a certificate; one that does not fit ends the connection.
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+  constexpr unsigned char kSession[] = "dashboard";  // required with SSL_VERIFY_PEER to resume sessions
+  return SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION) == 1 &&
+         SSL_CTX_set_session_id_context(&context, kSession, sizeof(kSession) - 1) == 1 &&
+         SSL_CTX_use_certificate_chain_file(&context, tls.certificate.c_str()) == 1 &&
+         SSL_CTX_use_PrivateKey_file(&context, tls.key.c_str(), SSL_FILETYPE_PEM) == 1 &&
+         SSL_CTX_load_verify_locations(&context, tls.authority.c_str(), nullptr) == 1;
+}
+
+std::unique_ptr<httplib::Server> MakeServer(const std::optional<DashboardTls>& tls) {
+  if (!tls) return std::make_unique<httplib::Server>();
+  return std::make_unique<httplib::SSLServer>([&](SSL_CTX& context) { return SetUp(context, *tls); });
+}
+#else
+std::string CertificateOf(const httplib::Request&) { return ""; }
+std::unique_ptr<httplib::Server> MakeServer(const std::optional<DashboardTls>& tls) {
+  return tls ? nullptr : std::make_unique<httplib::Server>();
+}
+#endif
+
 // Whether this thread is the one that accepts connections, which must not block.
 thread_local bool accepting = false;
 
@@ -116,7 +153,8 @@ struct DashboardServer::Parts {
   DashboardOptions options;
   const std::string host;  // to listen on
   std::string url;
-  httplib::Server server;
+  const std::unique_ptr<httplib::Server> owned;
+  httplib::Server& server = *owned;
   std::atomic<int> pages{0};
   std::unique_ptr<Clock> clock = MakeRealClock();
   Broadcast broadcast{board, *clock};
@@ -125,7 +163,10 @@ struct DashboardServer::Parts {
   std::thread thread;
 
   Parts(SharedBoard& shared, DashboardOptions wanted, std::string listens_on)
-      : board(shared), options(std::move(wanted)), host(std::move(listens_on)) {}
+      : board(shared),
+        options(std::move(wanted)),
+        host(std::move(listens_on)),
+        owned(MakeServer(options.tls)) {}
 
   // Refreshes the device states, at most twice a second.
   void Look() {
@@ -142,11 +183,16 @@ struct DashboardServer::Parts {
   bool IsForHere(const httplib::Request& request) const {
     const std::string header = request.get_header_value("Host");
     const std::string_view asked = HostOfHeader(header);
-    return !IsLoopback(host) || asked == host || IsLoopback(asked);
+    // With TLS a foreign page has another name than the certificate.
+    return !IsLoopback(host) || asked == host || IsLoopback(asked) || options.tls;
   }
 
   bool Knows(const httplib::Request& request) const {
     if (options.token.empty()) return true;
+    if (options.tls) {
+      const std::string certificate = CertificateOf(request);
+      if (!certificate.empty() && options.tls->may_watch(certificate).ok()) return true;
+    }
     const std::string bearer = request.get_header_value("Authorization");
     constexpr std::string_view kBearer = "Bearer ";
     if (bearer.starts_with(kBearer))
@@ -259,7 +305,14 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
         fmt::format("--dashboard {} can be reached from other machines and needs a token", options.address));
   }
   const std::string address = options.address;
+  const bool secure = options.tls.has_value();
   auto parts = std::make_unique<Parts>(board, std::move(options), place.host);
+  if (!parts->owned || !parts->server.is_valid()) {
+    return InvalidArgument(
+        "the dashboard cannot use these keys with TLS; check the folder of the coordinator's keys, or leave "
+        "out "
+        "--dashboard-tls");
+  }
   parts->Route();
   int port = place.port;
   if (port == 0) {
@@ -275,7 +328,7 @@ StatusOr<std::unique_ptr<DashboardServer>> DashboardServer::Start(SharedBoard& b
   const std::string shown = place.host == "0.0.0.0" || place.host == "::" ? "localhost"
                             : place.host.find(':') != std::string::npos   ? "[" + place.host + "]"
                                                                           : place.host;
-  parts->url = "http://" + shown + ":" + std::to_string(port) + "/";
+  parts->url = (secure ? "https://" : "http://") + shown + ":" + std::to_string(port) + "/";
   if (!parts->options.token.empty()) parts->url += "?token=" + parts->options.token;
   parts->thread = std::thread([server = &parts->server] { server->listen_after_bind(); });
   // It can be stopped only once it is running.

@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tributary/base/status.h"
+#include "tributary/dashboard/dashboard_tls.h"
 #include "tributary/dashboard/shared_board.h"
 
 namespace tributary::inline dashboard {
@@ -13,6 +15,7 @@ struct DashboardOptions {
   std::string address = "127.0.0.1:0";  // HOST:PORT; port 0: any free port
   // Clients must send it, as ?token= or as "Authorization: Bearer"; empty: no token.
   std::string token;
+  std::optional<DashboardTls> tls;       // else plain HTTP
   std::function<std::string()> metrics;  // content of /metrics; null: none
   // What devices do now; called at most twice a second while a page is open.
   std::function<std::vector<std::string>()> states;
@@ -23,6 +26,8 @@ struct DashboardOptions {
 //
 // At a loopback address, a request's Host must be a loopback name or address, or the host of `address`. This
 // prevents DNS rebinding: a foreign page whose name resolves to this machine gets nothing.
+//
+// With TLS, a client with a certificate that `may_watch` accepts needs no token; others do.
 class DashboardServer {
  public:
   static constexpr int kMostPages = 16;  // that follow concurrently
@@ -32,7 +37,7 @@ class DashboardServer {
   // Sends the final state to followers and ends all responses, within seconds.
   ~DashboardServer();
 
-  // E.g. http://127.0.0.1:8080/, with the token if there is one.
+  // E.g. http://127.0.0.1:8080/, or https with TLS, with the token if there is one.
   const std::string& url() const;
 
  private:

@@ -215,9 +215,13 @@ struct Farewell {
   bool finished = false;
 };
 
+struct RevocationNotice {
+  std::string lists;  // in PEM form
+};
+
 using FromDevice =
     std::variant<Greeting, Ping, Ready, Piece, Answer, Failure, Samples, Crossing, Relay, Relayed>;
 using ToDevice = std::variant<Welcome, Pong, Assignment, Piece, Verdict, Farewell, Samples, Crossing, Absent,
-                              Relay, Relayed>;
+                              Relay, Relayed, RevocationNotice>;
 
 }  // namespace tributary::inline fleet

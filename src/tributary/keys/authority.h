@@ -3,6 +3,7 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,10 @@ namespace tributary::inline keys {
 //                    can be encrypted with a passphrase, which every change then requires
 //   revoked.pem      a signed X.509 revocation list; the coordinator reads it (revocation_list.h)
 //   issued.txt       all certificates ever issued (issued.h)
-//   coordinator/  operator/  devices/NAME/    bundles: ca.pem, cert.pem, key.pem (credentials.h); no key.pem
-//                    if the party made its own key and sent a request
+//   coordinator/  operator/  devices/NAME/  observers/NAME/  operators/NAME/  coordinators/NAME/
+//                    bundles: ca.pem, cert.pem, key.pem (credentials.h); no key.pem if the party made its own
+//                    key and sent a request
+//   old/             the previous authority, from RotateAuthority to RetireAuthority
 //
 // Keys have mode 0600 and folders mode 0700 from the moment they exist. Files are replaced atomically and in
 // an order that is safe against a kill at any moment: no certificate is missing from issued.txt, and a
@@ -43,7 +46,10 @@ struct AuthorityOptions {
 struct IssueOptions {
   std::time_t now = 0;              // required
   std::chrono::days validity{825};  // limited by the authority's own
-  bool renew = false;               // replace a valid certificate and revoke the old one
+  // By default a device; when renewing a reserved name, its role.
+  std::optional<Role> role;
+  bool renew =
+      false;  // replace a valid certificate; the old one is revoked, unless the previous authority made it
   std::chrono::days list_validity = kListValidity;
   Passphrase passphrase;
 };
@@ -51,8 +57,8 @@ struct IssueOptions {
 // Creates the folder with the bundles of coordinator and operator, all or nothing. Fails if `dir` exists.
 Status InitAuthority(const std::filesystem::path& dir, const AuthorityOptions& options);
 
-// Issues a device's certificate and returns the folder of its bundle. Fails if `name` has a valid
-// certificate, unless `renew` is set. The reserved names can be renewed, but not issued.
+// Issues a party's certificate and returns the folder of its bundle. Fails if `name` has a valid certificate,
+// unless `renew` is set, and always if it has one in another role.
 StatusOr<std::filesystem::path> IssueDevice(const std::filesystem::path& dir, std::string_view name,
                                             const IssueOptions& options);
 
@@ -79,6 +85,15 @@ Status Revoke(const std::filesystem::path& dir, std::string_view name, std::time
 StatusOr<std::time_t> RenewList(const std::filesystem::path& dir, std::time_t now,
                                 std::chrono::days list_validity = kListValidity,
                                 const Passphrase& passphrase = {});
+
+// Replaces the authority while the fleet runs. RotateAuthority creates a new one, which issues all certificates from
+// then on; ca.pem in the folder and in all bundles then has both, and revoked.pem a list of each. When all parties
+// have ca.pem, their certificates are renewed, at any time and in any order. RetireAuthority ends the trust in the old
+// one; it fails while a party has no certificate of the new one. Of the options, `validity` is not used; the new key is
+// encrypted if the old one is, with the same passphrase.
+Status RotateAuthority(const std::filesystem::path& dir, const AuthorityOptions& options);
+Status RetireAuthority(const std::filesystem::path& dir, std::time_t now,
+                       std::chrono::days list_validity = kListValidity, const Passphrase& passphrase = {});
 
 // Oldest first.
 StatusOr<std::vector<IssuedCertificate>> ListIssued(const std::filesystem::path& dir);

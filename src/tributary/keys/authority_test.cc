@@ -40,7 +40,7 @@ class AuthorityTest : public KeysFixture {
 
 TEST_F(AuthorityTest, MakesCertificatesThatOpenSslAcceptsOnBothEnds) {
   Issue(dir_, "pi-3");
-  for (const char* bundle : {"coordinator", "operator", "devices/pi-3"}) {
+  for (const char* bundle : {"coordinator", "devices/pi-3"}) {
     const std::string host = std::filesystem::path(bundle).filename().string() + ".tributary";
     for (const int purpose : {X509_PURPOSE_SSL_CLIENT, X509_PURPOSE_SSL_SERVER}) {
       for (const std::time_t now : {kNow - 300, kNow, kNow + 824 * kDay}) {
@@ -234,15 +234,20 @@ TEST_F(AuthorityTest, SaysWhatIsWrongWithItsFolder) {
 }
 
 TEST(IssuedText, ReadsWhatItWrites) {
-  const std::vector<IssuedCertificate> issued = {{"pi-3", "0F", 1'800'000'000},
-                                                 {"coordinator", "AB12", 4'000'000'000}};
-  EXPECT_EQ(FormatIssued(issued), "0F pi-3 2027-01-15T08:00:00Z\nAB12 coordinator 2096-10-02T07:06:40Z\n");
+  const std::vector<IssuedCertificate> issued = {
+      {"pi-3", "0F", 1'800'000'000},
+      {.name = "coordinator", .serial = "AB12", .not_after = 4'000'000'000, .role = Role::kCoordinator},
+      {.name = "alice", .serial = "CD", .not_after = 4'000'000'000, .role = Role::kObserver}};
+  EXPECT_EQ(FormatIssued(issued),
+            "0F pi-3 2027-01-15T08:00:00Z\nAB12 coordinator 2096-10-02T07:06:40Z\n"
+            "CD alice 2096-10-02T07:06:40Z observer\n");
   const auto read = ParseIssued(FormatIssued(issued));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(*read, issued);
   for (const char* bad :
        {"\n", "0F pi-3\n", "0G pi-3 2027-01-15T08:00:00Z", "0F ../x 2027-01-15T08:00:00Z",
-        "0F pi-3 2027-02-31T08:00:00Z", "0F pi-3 2027-01-15T08:00:00Z x", " pi-3 2027-01-15T08:00:00Z"}) {
+        "0F pi-3 2027-02-31T08:00:00Z", "0F pi-3 2027-01-15T08:00:00Z x", "0F pi-3 2027-01-15T08:00:00Z ",
+        "0F pi-3 2027-01-15T08:00:00Z observer x", " pi-3 2027-01-15T08:00:00Z"}) {
     EXPECT_EQ(ParseIssued(bad).status().code(), StatusCode::kCorrupt) << bad;
   }
 }

@@ -79,8 +79,7 @@ StatusOr<RequestedParty> ReadRequest(X509_REQ& request) {
         "key");
   }
   if (party.name.empty()) return InvalidArgument("the certificate request does not have one common name");
-  if (party.name != kCoordinatorName && party.name != kOperatorName)
-    TRIBUTARY_RETURN_IF_ERROR(CheckDeviceName(party.name));
+  TRIBUTARY_RETURN_IF_ERROR(CheckPartyName(party.name, RoleOfName(party.name)));
   return party;
 }
 

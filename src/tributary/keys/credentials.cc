@@ -3,6 +3,9 @@
 #include <openssl/err.h>
 #include <openssl/x509_vfy.h>
 
+#include <algorithm>
+#include <span>
+
 #include "tributary/base/file.h"
 #include "tributary/keys/issued.h"
 #include "tributary/keys/private_files.h"
@@ -13,8 +16,9 @@ namespace {
 
 std::string WhoseIs(const std::string& name) { return "the certificate of '" + name + "'"; }
 
-std::string RenewalOf(const std::string& name) {
-  return "make a new one with 'tributary keys device " + name + " --renew'";
+std::string RenewalOf(const Party& party) {
+  return "make a new one with 'tributary keys " + std::string(NameOf(party.role)) + " " + party.name +
+         " --renew'";
 }
 
 Status Expired(const std::string& whose, std::time_t end, const std::string& remedy) {
@@ -35,10 +39,14 @@ Status Explain(int error, X509& certificate, const std::string& whose, const std
 }
 
 // Verifies the certificate as the other end of a connection will.
-Status Verify(X509& certificate, X509& authority, const std::string& name, std::time_t now) {
-  const std::string whose = WhoseIs(name);
-  if (!SignedBy(certificate, authority))
+Status Verify(X509& certificate, std::span<const CertificatePtr> authorities, const Party& party,
+              std::time_t now) {
+  const std::string whose = WhoseIs(party.name);
+  const auto signer = std::ranges::find_if(
+      authorities, [&](const auto& authority) { return SignedBy(certificate, *authority); });
+  if (signer == authorities.end())
     return InvalidArgument(whose + " was not signed by the authority in ca.pem");
+  X509& authority = **signer;
   const std::unique_ptr<X509_STORE, FreedBy<X509_STORE_free>> trusted(X509_STORE_new());
   const std::unique_ptr<X509_STORE_CTX, FreedBy<X509_STORE_CTX_free>> context(X509_STORE_CTX_new());
   if (!trusted || !context || X509_STORE_add_cert(trusted.get(), &authority) != 1 ||
@@ -54,44 +62,45 @@ Status Verify(X509& certificate, X509& authority, const std::string& name, std::
     return Explain(error, authority, "the authority's certificate",
                    "make a new authority with 'tributary keys init'");
   }
-  return Explain(error, certificate, whose, RenewalOf(name));
+  return Explain(error, certificate, whose, RenewalOf(party));
 }
 
 }  // namespace
 
 StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle, std::time_t now) {
-  Credentials credentials;
+  Credentials credentials{.folder = bundle};
   TRIBUTARY_ASSIGN_OR_RETURN(credentials.authority_pem, ReadText(bundle / "ca.pem"));
   TRIBUTARY_ASSIGN_OR_RETURN(credentials.certificate_pem, ReadText(bundle / "cert.pem"));
   TRIBUTARY_ASSIGN_OR_RETURN(credentials.key_pem, ReadSecret(bundle / "key.pem"));
   const auto in = [&](const char* file) { return (bundle / file).string(); };
 
-  TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr authority,
-                             ParseCertificate(credentials.authority_pem).WithContext(in("ca.pem")));
+  TRIBUTARY_ASSIGN_OR_RETURN(const auto authorities,
+                             ParseCertificates(credentials.authority_pem).WithContext(in("ca.pem")));
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate,
                              ParseCertificate(credentials.certificate_pem).WithContext(in("cert.pem")));
   TRIBUTARY_ASSIGN_OR_RETURN(const KeyPtr key, ParseKey(credentials.key_pem).WithContext(in("key.pem")));
-  TRIBUTARY_ASSIGN_OR_RETURN(credentials.name, PartyName(*certificate).WithContext(in("cert.pem")));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Party party, PartyOf(*certificate).WithContext(in("cert.pem")));
+  credentials.name = party.name;
+  credentials.role = party.role;
 
   const bool fits = X509_check_private_key(certificate.get(), key.get()) == 1;
   ERR_clear_error();
   if (!fits) return InvalidArgument(in("key.pem") + " is not the key of the certificate beside it");
-  TRIBUTARY_RETURN_IF_ERROR(
-      Verify(*certificate, *authority, credentials.name, now).WithContext(in("cert.pem")));
+  TRIBUTARY_RETURN_IF_ERROR(Verify(*certificate, authorities, party, now).WithContext(in("cert.pem")));
   return credentials;
 }
 
-StatusOr<std::string> NameInCertificate(std::string_view certificate_pem) {
+StatusOr<Party> PartyInCertificate(std::string_view certificate_pem) {
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate, ParseCertificate(certificate_pem));
-  return PartyName(*certificate);
+  return PartyOf(*certificate);
 }
 
 Status CheckNotExpired(std::string_view certificate_pem, std::time_t now) {
   TRIBUTARY_ASSIGN_OR_RETURN(const CertificatePtr certificate, ParseCertificate(certificate_pem));
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, ToTime(*X509_get0_notAfter(certificate.get())));
   if (now <= end) return OkStatus();
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::string name, PartyName(*certificate));
-  return Expired(WhoseIs(name), end, RenewalOf(name));
+  TRIBUTARY_ASSIGN_OR_RETURN(const Party party, PartyOf(*certificate));
+  return Expired(WhoseIs(party.name), end, RenewalOf(party));
 }
 
 StatusOr<std::string> SerialInCertificate(std::string_view certificate_pem) {

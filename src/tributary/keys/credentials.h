@@ -6,15 +6,18 @@
 #include <string_view>
 
 #include "tributary/base/status.h"
+#include "tributary/keys/role.h"
 
 namespace tributary::inline keys {
 
 // One party's identity and trust for mutual TLS, as PEM text. `key_pem` is a secret: never log or send it.
 struct Credentials {
   std::string name;
-  std::string authority_pem;    // the trusted authority of the fleet
-  std::string certificate_pem;  // signed by that authority
+  Role role = Role::kDevice;
+  std::string authority_pem;    // the trusted authority of the fleet, or two while it is replaced
+  std::string certificate_pem;  // signed by one of them
   std::string key_pem;
+  std::filesystem::path folder;  // where they were read
 };
 
 // Reads a bundle: a folder with ca.pem, cert.pem and key.pem, as made by authority.h. Refuses everything that
@@ -27,7 +30,7 @@ StatusOr<Credentials> LoadCredentials(const std::filesystem::path& bundle,
 
 // The party that a peer's certificate, already accepted by TLS, was issued to. The certificate must have one
 // alternative name, of the form of CertificateHost; its signature is not checked here.
-StatusOr<std::string> NameInCertificate(std::string_view certificate_pem);
+StatusOr<Party> PartyInCertificate(std::string_view certificate_pem);
 // Fails if the certificate has expired; the message has the party, the date and the command for renewal. TLS
 // checks this only when a connection is opened.
 Status CheckNotExpired(std::string_view certificate_pem, std::time_t now);

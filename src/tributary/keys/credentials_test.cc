@@ -36,7 +36,7 @@ TEST_F(CredentialsTest, AreReadFromABundle) {
   EXPECT_EQ(credentials->authority_pem, Text(dir_ / "ca.pem"));
   EXPECT_EQ(credentials->certificate_pem, Text(bundle_ / "cert.pem"));
   EXPECT_EQ(credentials->key_pem, Text(bundle_ / "key.pem"));
-  EXPECT_EQ(*NameInCertificate(credentials->certificate_pem), "pi-3");
+  EXPECT_EQ(PartyInCertificate(credentials->certificate_pem)->name, "pi-3");
   EXPECT_EQ(LoadCredentials(dir_ / "coordinator", kNow)->name, "coordinator");
 }
 
@@ -85,12 +85,12 @@ TEST_F(CredentialsTest, AreRefusedWhenTheyDoNotBelongTogether) {
 }
 
 TEST_F(CredentialsTest, NameOneParty) {
-  EXPECT_EQ(*NameInCertificate(MadeOutTo("DNS:pi-4.tributary")), "pi-4");
+  EXPECT_EQ(PartyInCertificate(MadeOutTo("DNS:pi-4.tributary"))->name, "pi-4");
   for (const char* names :
        {"DNS:pi-3.tributary,DNS:coordinator.tributary", "DNS:coordinator.tributary,IP:127.0.0.1",
         "DNS:*.tributary", "DNS:pi-3.example.com", "email:pi-3.tributary", "URI:pi-3.tributary"}) {
     const std::string pem = MadeOutTo(names);
-    ExpectRefused(NameInCertificate(pem).status(), StatusCode::kInvalidArgument, "not made out to a party");
+    ExpectRefused(PartyInCertificate(pem).status(), StatusCode::kInvalidArgument, "not made out to a party");
     ASSERT_TRUE(WriteFileAtomically(bundle_ / "cert.pem", pem).ok());
     EXPECT_FALSE(LoadCredentials(bundle_, kNow).ok()) << names;
   }
@@ -103,7 +103,7 @@ TEST_F(CredentialsTest, HaveTheSerialNumberThatTheAuthorityHasIssued) {
   ASSERT_TRUE(serial.ok()) << serial.status();
   const auto found = std::ranges::find(*issued, *serial, &IssuedCertificate::serial);
   ASSERT_NE(found, issued->end());
-  EXPECT_EQ(found->name, NameInCertificate(Text(bundle_ / "cert.pem")).value());
+  EXPECT_EQ(found->name, PartyInCertificate(Text(bundle_ / "cert.pem"))->name);
   EXPECT_FALSE(SerialInCertificate("no certificate").ok());
 }
 
@@ -118,7 +118,7 @@ TEST_F(CredentialsTest, ExpireAtTheSecondThatTheCertificateSays) {
 }
 
 TEST_F(CredentialsTest, AreRefusedWhenTheyAreSomethingElse) {
-  // The authority's own certificate names no party; a list of two would make TLS trust more than was checked.
+  // The authority's own certificate names no party; a chain would show more than was checked.
   const std::string authority = Text(dir_ / "ca.pem");
   const struct {
     const char* file;
@@ -128,7 +128,8 @@ TEST_F(CredentialsTest, AreRefusedWhenTheyAreSomethingElse) {
       {"cert.pem", authority, "not made out to a party"},
       {"cert.pem", "", "not a certificate"},
       {"cert.pem", Text(bundle_ / "key.pem"), "not a certificate"},
-      {"ca.pem", authority + authority, "more than one certificate"},
+      {"cert.pem", Text(bundle_ / "cert.pem") + authority, "more than one certificate"},
+      {"ca.pem", authority + authority + authority, "more than two certificates"},
       {"ca.pem", authority.substr(0, authority.size() / 2), "not a certificate"},
       {"key.pem", authority, "not a private key"},
       {"key.pem",

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "tributary/keys/revocation_list.h"
 #include "tributary/keys/testing_keys.h"
 #include "tributary/keys/x509.h"
 
@@ -59,6 +60,25 @@ class InterruptedTest : public KeysFixture {
   static auto Unrevoked(const std::vector<IssuedCertificate>& issued) {
     return std::count_if(issued.begin(), issued.end(),
                          [](const IssuedCertificate& one) { return !one.revoked; });
+  }
+
+  // Parties can connect with their bundles and the list, and the authority can issue.
+  static void ExpectUsable(const fs::path& dir, std::time_t now) {
+    EXPECT_TRUE(ListIssued(dir).ok()) << ListIssued(dir).status();
+    for (const char* bundle : {"coordinator", "operator"}) {
+      const auto credentials = LoadCredentials(dir / bundle, now);
+      ASSERT_TRUE(credentials.ok()) << credentials.status();
+      const auto list = RevocationList::Load(dir / "revoked.pem", credentials->authority_pem,
+                                             {.wall_clock = [now] { return std::chrono::seconds(now); }});
+      ASSERT_TRUE(list.ok()) << list.status();
+      EXPECT_TRUE((*list)->Check(credentials->certificate_pem).ok());
+    }
+    const fs::path copy = dir.parent_path() / "usable";
+    fs::remove_all(copy);
+    fs::copy(dir, copy, fs::copy_options::recursive);
+    const auto issued = IssueDevice(copy, "pi-8", {.now = now});
+    EXPECT_TRUE(issued.ok()) << issued.status();
+    fs::remove_all(copy);
   }
 
   // Every certificate on disk, hidden or not, is in issued.txt.
@@ -129,6 +149,36 @@ TEST_F(InterruptedTest, AnAuthorityIsThereWholeOrNotAtAll) {
   EXPECT_TRUE(ListIssued(other).ok());
   EXPECT_TRUE(LoadCredentials(other / "coordinator", kNow).ok());
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+}
+
+TEST_F(InterruptedTest, ARotationIsMadeOrNotMade) {
+  Issue(dir_, "pi-3");
+  int kills = 0;
+  for (; Killed(kills, [&] { return RotateAuthority(dir_, {.now = kNow}); }); ++kills) {
+    ExpectUsable(dir_, kNow);
+    for (const IssuedCertificate& one : Issued()) EXPECT_FALSE(one.previous);
+  }
+  EXPECT_GT(kills, 8);  // the files of old/ and itself, revoked.pem, ca.pem twice, three bundles, ca.key
+  ExpectUsable(dir_, kNow);
+  for (const IssuedCertificate& one : Issued()) EXPECT_TRUE(one.previous);
+}
+
+TEST_F(InterruptedTest, ARetirementIsCompletedByTheNextChange) {
+  ASSERT_TRUE(RotateAuthority(dir_, {.now = kNow}).ok());
+  for (const char* name : {"coordinator", "operator"}) Issue(dir_, name, /*renew=*/true);
+  const auto copy = folder_ / "copy";
+  for (int kills = 0;; ++kills) {
+    fs::remove_all(copy);
+    fs::copy(dir_, copy, fs::copy_options::recursive);
+    const bool killed = Killed(kills, [&] { return RetireAuthority(copy, kNow); });
+    ExpectUsable(copy, kNow);
+    EXPECT_TRUE(IssueDevice(copy, "pi-9", {.now = kNow}).ok());
+    EXPECT_FALSE(fs::exists(copy / "old"));
+    EXPECT_EQ(ParseCertificates(Text(copy / "ca.pem"))->size(), 1U);
+    for (const IssuedCertificate& one : *ListIssued(copy))
+      EXPECT_FALSE(one.previous || one.revoked) << one.name;
+    if (!killed) break;
+  }
 }
 
 TEST_F(InterruptedTest, AFullDiskLeavesWhatWasThere) {

@@ -23,9 +23,13 @@ std::optional<IssuedCertificate> ParseLine(std::string_view line) {
   if (second == line.npos) return std::nullopt;
   const std::string_view serial = line.substr(0, first);
   const std::string_view name = line.substr(first + 1, second - first - 1);
-  const std::optional<std::time_t> not_after = ParseUtc(line.substr(second + 1));
-  if (!IsSerial(serial) || !NameFromHost(CertificateHost(name)) || !not_after) return std::nullopt;
-  return IssuedCertificate{.name = std::string(name), .serial = std::string(serial), .not_after = *not_after};
+  const std::size_t third = std::min(line.find(' ', second + 1), line.size());
+  const std::optional<std::time_t> not_after = ParseUtc(line.substr(second + 1, third - second - 1));
+  const std::optional<Role> role =
+      third == line.size() ? RoleOfName(name) : RoleNamed(line.substr(third + 1));
+  if (!IsSerial(serial) || !NameFromHost(CertificateHost(name)) || !not_after || !role) return std::nullopt;
+  return IssuedCertificate{
+      .name = std::string(name), .serial = std::string(serial), .not_after = *not_after, .role = *role};
 }
 
 }  // namespace
@@ -50,7 +54,11 @@ std::optional<std::time_t> ParseUtc(std::string_view text) {
 
 std::string FormatIssued(std::span<const IssuedCertificate> issued) {
   std::string text;
-  for (const auto& one : issued) text += one.serial + " " + one.name + " " + FormatUtc(one.not_after) + "\n";
+  for (const auto& one : issued) {
+    text += one.serial + " " + one.name + " " + FormatUtc(one.not_after);
+    if (one.role != RoleOfName(one.name)) text += " " + std::string(NameOf(one.role));
+    text += "\n";
+  }
   return text;
 }
 
@@ -61,7 +69,7 @@ StatusOr<std::vector<IssuedCertificate>> ParseIssued(std::string_view text) {
     std::optional<IssuedCertificate> one = ParseLine(text.substr(0, end));
     if (!one) {
       return Corrupt(fmt::format(
-          "line {} does not read 'serial name not-after', such as '1F3A pi-3 2028-01-31T12:00:00Z'",
+          "line {} does not read 'serial name not-after [role]', such as '1F3A pi-3 2028-01-31T12:00:00Z'",
           issued.size() + 1));
     }
     issued.push_back(*std::move(one));

@@ -25,18 +25,20 @@ std::string Pem(const char* label, std::string_view bytes) {
 }
 
 void TryCertificate(const std::string& pem) {
-  const auto name = NameInCertificate(pem);
-  if (name.ok()) TRIBUTARY_CHECK(NameFromHost(CertificateHost(*name)) == *name);
+  const auto party = PartyInCertificate(pem);
+  if (party.ok()) TRIBUTARY_CHECK(NameFromHost(CertificateHost(party->name)) == party->name);
   const auto certificate = ParseCertificate(pem);
   // As its own authority: what a signature is looked at with is the peer's as well.
   if (certificate.ok()) SignedBy(**certificate, **certificate);
 }
 
 void TryList(const std::string& pem) {
-  const auto crl = ParseCrl(pem);
-  if (!crl.ok()) return;
-  const auto revocations = ReadRevocations(**crl);
-  if (revocations.ok()) TRIBUTARY_CHECK(!revocations->serials.contains(""));
+  const auto lists = ParseCrls(pem);
+  if (!lists.ok()) return;
+  for (const CrlPtr& crl : *lists) {
+    const auto revocations = ReadRevocations(*crl);
+    if (revocations.ok()) TRIBUTARY_CHECK(!revocations->serials.contains(""));
+  }
 }
 
 void TryRequest(const std::string& pem) {

@@ -5,6 +5,8 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <memory>
+#include <optional>
 
 namespace tributary::inline keys {
 
@@ -19,6 +21,17 @@ StatusOr<std::string> AskPassphrase(const std::string& prompt, bool is_new) {
   if (failed == 0) return passphrase;
   return InvalidArgument(
       "no passphrase was typed; type it at the terminal, or name a file with --passphrase-file");
+}
+
+Passphrase Remembered(Passphrase ask) {
+  if (!ask) return ask;
+  return [ask = std::move(ask),
+          said = std::make_shared<std::optional<std::string>>()]() -> StatusOr<std::string> {
+    if (!*said) {
+      TRIBUTARY_ASSIGN_OR_RETURN(*said, ask());
+    }
+    return **said;
+  };
 }
 
 }  // namespace tributary::inline keys

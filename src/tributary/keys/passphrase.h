@@ -16,4 +16,7 @@ inline constexpr std::size_t kShortestPassphrase = 12;
 // Asks at the terminal without echo; twice for a new passphrase.
 StatusOr<std::string> AskPassphrase(const std::string& prompt, bool is_new);
 
+// Asks once, and gives the same answer from then on.
+Passphrase Remembered(Passphrase ask);
+
 }  // namespace tributary::inline keys

@@ -82,7 +82,7 @@ TEST_F(RevocationListTest, IsNotTakenInByAForgery) {
                 "not signed by the authority");
 
   const auto list = Load();
-  const CrlPtr crl = *ParseCrl(Text(path_));
+  const CrlPtr crl = std::move(ParseCrls(Text(path_))->front());
   X509_CRL_sign(crl.get(), forger.get(), EVP_sha256());
   ASSERT_TRUE(WriteFileAtomically(path_, *ToPem(*crl)).ok());
   ExpectRefused(list->Refresh(), StatusCode::kInvalidArgument, "not signed by the authority");

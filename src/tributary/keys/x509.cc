@@ -8,6 +8,7 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
+#include <array>
 
 #include "tributary/keys/issued.h"
 #include "tributary/keys/party_name.h"
@@ -36,6 +37,22 @@ auto* ReadPem(std::string_view pem) {
   return object;
 }
 
+constexpr std::size_t kMostAuthorities = 2;
+
+// All objects of a kind, up to one more than there may be.
+template <typename Pointer, auto kRead>
+std::vector<Pointer> ReadAll(std::string_view pem) {
+  std::vector<Pointer> objects;
+  const BioPtr reader = Reader(pem);
+  while (reader && objects.size() <= kMostAuthorities) {
+    Pointer next(kRead(reader.get(), nullptr, NoPassword, nullptr));
+    if (!next) break;
+    objects.push_back(std::move(next));
+  }
+  ERR_clear_error();
+  return objects;
+}
+
 template <typename Write>
 StatusOr<std::string> WritePem(Write write) {
   const BioPtr bio(BIO_new(BIO_s_mem()));
@@ -54,19 +71,25 @@ Status OpenSslError(std::string_view doing) {
 }
 
 StatusOr<CertificatePtr> ParseCertificate(std::string_view pem) {
-  const BioPtr reader = Reader(pem);
-  CertificatePtr certificate(reader ? PEM_read_bio_X509(reader.get(), nullptr, NoPassword, nullptr)
-                                    : nullptr);
-  const bool more =
-      certificate && CertificatePtr(PEM_read_bio_X509(reader.get(), nullptr, NoPassword, nullptr));
-  ERR_clear_error();
-  if (!certificate) return Corrupt("not a certificate in PEM form");
-  if (more) return Corrupt("more than one certificate, where there should be one");
-  return certificate;
+  TRIBUTARY_ASSIGN_OR_RETURN(std::vector<CertificatePtr> certificates, ParseCertificates(pem));
+  if (certificates.size() > 1) return Corrupt("more than one certificate, where there should be one");
+  return std::move(certificates.front());
+}
+
+StatusOr<std::vector<CertificatePtr>> ParseCertificates(std::string_view pem) {
+  auto certificates = ReadAll<CertificatePtr, PEM_read_bio_X509>(pem);
+  if (certificates.empty()) return Corrupt("not a certificate in PEM form");
+  if (certificates.size() > kMostAuthorities)
+    return Corrupt("more than two certificates; allowed: one, or two while an authority is replaced");
+  return certificates;
+}
+
+bool IsEncrypted(std::string_view key_pem) {
+  return key_pem.find("-----BEGIN ENCRYPTED PRIVATE KEY-----") != std::string_view::npos;
 }
 
 StatusOr<KeyPtr> ParseKey(std::string_view pem, const Passphrase& ask) {
-  if (ask && pem.find("-----BEGIN ENCRYPTED PRIVATE KEY-----") != std::string_view::npos) {
+  if (ask && IsEncrypted(pem)) {
     TRIBUTARY_ASSIGN_OR_RETURN(std::string passphrase, ask());
     const BioPtr reader = Reader(pem);
     // Without a callback, OpenSSL uses the callback's argument as the passphrase.
@@ -81,10 +104,12 @@ StatusOr<KeyPtr> ParseKey(std::string_view pem, const Passphrase& ask) {
   return key;
 }
 
-StatusOr<CrlPtr> ParseCrl(std::string_view pem) {
-  CrlPtr crl(ReadPem<PEM_read_bio_X509_CRL>(pem));
-  if (!crl) return Corrupt("not a revocation list in PEM form");
-  return crl;
+StatusOr<std::vector<CrlPtr>> ParseCrls(std::string_view pem) {
+  auto lists = ReadAll<CrlPtr, PEM_read_bio_X509_CRL>(pem);
+  if (lists.empty()) return Corrupt("not a revocation list in PEM form");
+  if (lists.size() > kMostAuthorities)
+    return Corrupt("more than two revocation lists; allowed: one, or two while an authority is replaced");
+  return lists;
 }
 
 StatusOr<std::string> ToPem(const X509& certificate) {
@@ -117,22 +142,47 @@ StatusOr<std::string> ToPem(const X509_CRL& crl) {
   return WritePem([&](BIO* bio) { return PEM_write_bio_X509_CRL(bio, &crl); });
 }
 
-StatusOr<std::string> PartyName(const X509& certificate) {
+namespace {
+
+// The only alternative name, if it is a host of the form NAME.tributary. With a second name, this code and the TLS
+// library could take the certificate for different parties.
+std::optional<std::string> OnlyName(const X509& certificate) {
   const std::unique_ptr<GENERAL_NAMES, FreedBy<GENERAL_NAMES_free>> names(
       static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(&certificate, NID_subject_alt_name, nullptr, nullptr)));
   ERR_clear_error();
-  // With a second name, this code and the TLS library could take the certificate for different parties.
-  if (names && sk_GENERAL_NAME_num(names.get()) == 1) {
-    const GENERAL_NAME* only = sk_GENERAL_NAME_value(names.get(), 0);
-    if (only->type == GEN_DNS) {
-      const ASN1_STRING* host = only->d.dNSName;
-      const auto* data = reinterpret_cast<const char*>(ASN1_STRING_get0_data(host));
-      auto name = NameFromHost({data, static_cast<std::size_t>(ASN1_STRING_length(host))});
-      if (name) return *std::move(name);
-    }
+  if (!names || sk_GENERAL_NAME_num(names.get()) != 1) return std::nullopt;
+  const GENERAL_NAME* only = sk_GENERAL_NAME_value(names.get(), 0);
+  if (only->type != GEN_DNS) return std::nullopt;
+  const ASN1_STRING* host = only->d.dNSName;
+  const auto* data = reinterpret_cast<const char*>(ASN1_STRING_get0_data(host));
+  return NameFromHost({data, static_cast<std::size_t>(ASN1_STRING_length(host))});
+}
+
+// The role in the subject, or that of the name; nullopt for an unknown role, and for several.
+std::optional<Role> OnlyRole(const X509& certificate, const std::string& name) {
+  const X509_NAME* const subject = X509_get_subject_name(&certificate);
+  const int at = X509_NAME_get_index_by_NID(subject, NID_organizationalUnitName, -1);
+  if (at < 0) return RoleOfName(name);
+  if (X509_NAME_get_index_by_NID(subject, NID_organizationalUnitName, at) >= 0) return std::nullopt;
+  const ASN1_STRING* unit = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
+  const auto* data = reinterpret_cast<const char*>(ASN1_STRING_get0_data(unit));
+  return RoleNamed({data, static_cast<std::size_t>(ASN1_STRING_length(unit))});
+}
+
+}  // namespace
+
+StatusOr<Party> PartyOf(const X509& certificate) {
+  const std::optional<std::string> name = OnlyName(certificate);
+  if (!name) {
+    return InvalidArgument(
+        "the certificate is not made out to a party of a fleet (to one host NAME.tributary)");
   }
-  return InvalidArgument(
-      "the certificate is not made out to a party of a fleet (to one host NAME.tributary)");
+  const std::optional<Role> role = OnlyRole(certificate, *name);
+  if (!role) {
+    return InvalidArgument("the certificate of '" + *name +
+                           "' does not have one role: device, observer, operator or coordinator");
+  }
+  return Party{*name, *role};
 }
 
 std::string SerialText(const ASN1_INTEGER& serial) {
@@ -168,6 +218,14 @@ StatusOr<Revocations> ReadRevocations(X509_CRL& crl) {
     revocations.serials.emplace(SerialText(*X509_REVOKED_get0_serialNumber(entry)), since);
   }
   return revocations;
+}
+
+std::string AuthorityName(const X509& certificate) {
+  std::array<char, 80> text{};
+  const int size = X509_NAME_get_text_by_NID(X509_get_subject_name(&certificate), NID_commonName, text.data(),
+                                             static_cast<int>(text.size()));
+  ERR_clear_error();
+  return {text.data(), static_cast<std::size_t>(std::max(size, 0))};
 }
 
 bool SignedBy(X509& certificate, X509& authority) {
@@ -213,19 +271,23 @@ StatusOr<std::time_t> End(std::time_t now, std::chrono::days validity, const cha
 }
 
 // A certificate without extensions and signature.
-StatusOr<CertificatePtr> Draft(const std::string& common_name, EVP_PKEY& key, std::time_t now,
-                               std::time_t end) {
+StatusOr<CertificatePtr> Draft(const std::string& common_name, std::string_view unit, EVP_PKEY& key,
+                               std::time_t now, std::time_t end) {
   CertificatePtr draft(X509_new());
   const IntegerPtr serial = RandomSerial();
   X509* certificate = draft.get();
   const auto* name = reinterpret_cast<const unsigned char*>(common_name.c_str());
-  const bool made = certificate != nullptr && serial && X509_set_version(certificate, X509_VERSION_3) == 1 &&
-                    X509_set_serialNumber(certificate, serial.get()) == 1 &&
-                    X509_set_pubkey(certificate, &key) == 1 &&
-                    ASN1_TIME_set(X509_getm_notBefore(certificate), now - kClocksDiffer) != nullptr &&
-                    ASN1_TIME_set(X509_getm_notAfter(certificate), end) != nullptr &&
-                    X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), NID_commonName,
-                                               MBSTRING_UTF8, name, -1, -1, 0) == 1;
+  const auto* role = reinterpret_cast<const unsigned char*>(unit.data());
+  const bool made =
+      certificate != nullptr && serial && X509_set_version(certificate, X509_VERSION_3) == 1 &&
+      X509_set_serialNumber(certificate, serial.get()) == 1 && X509_set_pubkey(certificate, &key) == 1 &&
+      ASN1_TIME_set(X509_getm_notBefore(certificate), now - kClocksDiffer) != nullptr &&
+      ASN1_TIME_set(X509_getm_notAfter(certificate), end) != nullptr &&
+      X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), NID_commonName, MBSTRING_UTF8, name, -1,
+                                 -1, 0) == 1 &&
+      (unit.empty() ||
+       X509_NAME_add_entry_by_NID(X509_get_subject_name(certificate), NID_organizationalUnitName,
+                                  MBSTRING_UTF8, role, static_cast<int>(unit.size()), -1, 0) == 1);
   if (!made) return OpenSslError("cannot make a certificate");
   return draft;
 }
@@ -247,7 +309,7 @@ StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity) {
   TRIBUTARY_ASSIGN_OR_RETURN(authority.key, MakeKey());
   TRIBUTARY_ASSIGN_OR_RETURN(
       authority.certificate,
-      Draft("Tributary authority " + SerialText(*mark).substr(0, 8), *authority.key, now, end));
+      Draft("Tributary authority " + SerialText(*mark).substr(0, 8), "", *authority.key, now, end));
   X509& certificate = *authority.certificate;
   const bool made = X509_set_issuer_name(&certificate, X509_get_subject_name(&certificate)) == 1 &&
                     Extend(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
@@ -259,7 +321,7 @@ StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity) {
   return authority;
 }
 
-StatusOr<CertificatePtr> SignParty(const KeyPair& authority, std::string_view name, EVP_PKEY& key,
+StatusOr<CertificatePtr> SignParty(const KeyPair& authority, const Party& party, EVP_PKEY& key,
                                    std::time_t now, std::chrono::days validity) {
   TRIBUTARY_ASSIGN_OR_RETURN(const std::time_t end, End(now, validity));
   X509& issuer = *authority.certificate;
@@ -268,28 +330,30 @@ StatusOr<CertificatePtr> SignParty(const KeyPair& authority, std::string_view na
     return InvalidArgument("the authority's certificate expired on " + FormatUtc(issuer_end) +
                            "; make a new authority with 'tributary keys init'");
   }
-  TRIBUTARY_ASSIGN_OR_RETURN(CertificatePtr party,
-                             Draft(std::string(name), key, now, std::min(end, issuer_end)));
-  X509& certificate = *party;
-  const std::string host = "DNS:" + CertificateHost(name);
-  const bool made = X509_set_issuer_name(&certificate, X509_get_subject_name(&issuer)) == 1 &&
-                    Extend(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
-                    Extend(certificate, issuer, NID_key_usage, "critical,digitalSignature") &&
-                    Extend(certificate, issuer, NID_ext_key_usage, "serverAuth,clientAuth") &&
-                    Extend(certificate, issuer, NID_subject_alt_name, host.c_str()) &&
-                    Extend(certificate, issuer, NID_subject_key_identifier, "hash") &&
-                    Extend(certificate, issuer, NID_authority_key_identifier, "keyid:always") &&
-                    X509_sign(&certificate, authority.key.get(), EVP_sha256()) > 0;
+  TRIBUTARY_ASSIGN_OR_RETURN(CertificatePtr draft,
+                             Draft(party.name, NameOf(party.role), key, now, std::min(end, issuer_end)));
+  X509& certificate = *draft;
+  const std::string host = "DNS:" + CertificateHost(party.name);
+  const bool serves = May(party.role, Right::kLead) || May(party.role, Right::kTakePart);
+  const bool made =
+      X509_set_issuer_name(&certificate, X509_get_subject_name(&issuer)) == 1 &&
+      Extend(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
+      Extend(certificate, issuer, NID_key_usage, "critical,digitalSignature") &&
+      Extend(certificate, issuer, NID_ext_key_usage, serves ? "serverAuth,clientAuth" : "clientAuth") &&
+      Extend(certificate, issuer, NID_subject_alt_name, host.c_str()) &&
+      Extend(certificate, issuer, NID_subject_key_identifier, "hash") &&
+      Extend(certificate, issuer, NID_authority_key_identifier, "keyid:always") &&
+      X509_sign(&certificate, authority.key.get(), EVP_sha256()) > 0;
   if (!made) return OpenSslError("cannot make a certificate");
-  return party;
+  return draft;
 }
 
-StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
+StatusOr<KeyPair> MakeParty(const KeyPair& authority, const Party& party, std::time_t now,
                             std::chrono::days validity) {
-  KeyPair party;
-  TRIBUTARY_ASSIGN_OR_RETURN(party.key, MakeKey());
-  TRIBUTARY_ASSIGN_OR_RETURN(party.certificate, SignParty(authority, name, *party.key, now, validity));
-  return party;
+  KeyPair pair;
+  TRIBUTARY_ASSIGN_OR_RETURN(pair.key, MakeKey());
+  TRIBUTARY_ASSIGN_OR_RETURN(pair.certificate, SignParty(authority, party, *pair.key, now, validity));
+  return pair;
 }
 
 StatusOr<CrlPtr> SignRevocations(const KeyPair& authority, const Revocations& revocations, std::time_t now,

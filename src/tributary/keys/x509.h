@@ -9,11 +9,14 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tributary/base/status.h"
 #include "tributary/keys/passphrase.h"
+#include "tributary/keys/role.h"
 
 // Owning pointers to OpenSSL's objects, their readers, and the signatures of an authority. Only for the
 // sources of keys/: public headers use PEM text. Every function leaves OpenSSL's error queue empty, so that
@@ -38,9 +41,13 @@ Status OpenSslError(std::string_view doing);
 
 // From PEM. There must be exactly one certificate; surrounding text is ignored. kCorrupt for anything else.
 StatusOr<CertificatePtr> ParseCertificate(std::string_view pem);
+// The certificates of trusted authorities: one, or two while an authority is replaced.
+StatusOr<std::vector<CertificatePtr>> ParseCertificates(std::string_view pem);
 // Decrypts an encrypted key with the passphrase from `ask`; fails without `ask`.
+bool IsEncrypted(std::string_view key_pem);
 StatusOr<KeyPtr> ParseKey(std::string_view pem, const Passphrase& ask = {});
-StatusOr<CrlPtr> ParseCrl(std::string_view pem);
+// The lists of as many authorities.
+StatusOr<std::vector<CrlPtr>> ParseCrls(std::string_view pem);
 
 StatusOr<std::string> ToPem(const X509& certificate);
 StatusOr<std::string> ToPem(const EVP_PKEY& key);
@@ -48,8 +55,9 @@ StatusOr<std::string> ToPem(const EVP_PKEY& key);
 StatusOr<std::string> ToEncryptedPem(const EVP_PKEY& key, std::string_view passphrase);
 StatusOr<std::string> ToPem(const X509_CRL& crl);
 
-// The party a certificate was issued to: its only alternative name must be a host of the form NAME.tributary.
-StatusOr<std::string> PartyName(const X509& certificate);
+// The party a certificate was issued to: its only alternative name must be a host of the form NAME.tributary. Fails
+// for an unknown role, and for several.
+StatusOr<Party> PartyOf(const X509& certificate);
 std::string SerialText(const ASN1_INTEGER& serial);
 StatusOr<std::time_t> ToTime(const ASN1_TIME& time);
 
@@ -61,6 +69,9 @@ struct Revocations {
   std::map<std::string, std::time_t, std::less<>> serials;
 };
 StatusOr<Revocations> ReadRevocations(X509_CRL& crl);
+
+// The common name of an authority, for messages: "Tributary authority 1F3A22B0".
+std::string AuthorityName(const X509& certificate);
 
 // Checks the signature only, not the time.
 bool SignedBy(X509& certificate, X509& authority);
@@ -79,12 +90,12 @@ StatusOr<KeyPtr> MakeKey();
 // An authority that may sign parties, but no further authorities.
 StatusOr<KeyPair> MakeAuthority(std::time_t now, std::chrono::days validity);
 
-// A party's certificate for `key`, for client and server. It expires with the authority's at the latest;
-// fails if the authority has expired at `now`.
-StatusOr<CertificatePtr> SignParty(const KeyPair& authority, std::string_view name, EVP_PKEY& key,
+// A party's certificate for `key`; devices and coordinators may use it as servers too. It expires with the
+// authority's at the latest; fails if the authority has expired at `now`.
+StatusOr<CertificatePtr> SignParty(const KeyPair& authority, const Party& party, EVP_PKEY& key,
                                    std::time_t now, std::chrono::days validity);
 // The same with a new key.
-StatusOr<KeyPair> MakeParty(const KeyPair& authority, std::string_view name, std::time_t now,
+StatusOr<KeyPair> MakeParty(const KeyPair& authority, const Party& party, std::time_t now,
                             std::chrono::days validity);
 
 // The list expires after `validity`, and with the authority at the latest.

@@ -127,6 +127,8 @@ void ClientStream::OnDone(const grpc::Status& status) {
   changed_.NotifyAll();
 }
 
+std::string ClientStream::PeerCertificate() const { return rpc::PeerCertificate(*context_.auth_context()); }
+
 bool ClientStream::alive() const {
   const MutexLock lock(mutex_);
   return !broken_;

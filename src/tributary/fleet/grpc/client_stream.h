@@ -38,6 +38,8 @@ class ClientStream : private grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::Byt
   // One caller at a time.
   Status Send(const FromDevice& message, ByteSpan values = {});
   void Resume();
+  // The coordinator's certificate; empty without TLS. Only while a message is received.
+  std::string PeerCertificate() const;
   // Whether the stream still carries messages, as far as known.
   bool alive() const;
   // Ends the call unless it has ended, and returns the reason. Nothing may be sent afterwards.

@@ -13,6 +13,7 @@
 #include "tributary/fleet/grpc/peers.h"
 #include "tributary/fleet/protocol/device_inbox.h"
 #include "tributary/fleet/protocol/meeting_room.h"
+#include "tributary/keys/live_credentials.h"
 
 namespace tributary::inline rpc {
 namespace {
@@ -117,8 +118,27 @@ class DeviceSession : public Transfers {
 
   // On gRPC's threads, one at a time.
   StatusOr<ClientStream::Next> Receive(const ToDevice& message, ByteSpan values) {
+    if (options_.authenticated) TRIBUTARY_RETURN_IF_ERROR(CheckCoordinator(message));
     TRIBUTARY_ASSIGN_OR_RETURN(const bool taken, inbox_.Receive(message, values));
     return taken ? ClientStream::Next::kGoOn : ClientStream::Next::kHold;
+  }
+
+  // Before the first message is heard, and with each revocation list. TLS has checked the coordinator's name only.
+  Status CheckCoordinator(const ToDevice& message) {
+    const auto* const notice = std::get_if<RevocationNotice>(&message);
+    if (notice == nullptr && trusted_) return OkStatus();
+    const std::string certificate = stream_.PeerCertificate();
+    TRIBUTARY_ASSIGN_OR_RETURN(const Party party, PartyInCertificate(certificate));
+    TRIBUTARY_RETURN_IF_ERROR(CheckRight(party, Right::kLead));
+    if (options_.revoked != nullptr) {
+      if (notice == nullptr)
+        return InvalidArgument(
+            "the coordinator has sent no revocation list; install the same version on both");
+      TRIBUTARY_RETURN_IF_ERROR(options_.revoked->Accept(notice->lists));
+      TRIBUTARY_RETURN_IF_ERROR(options_.revoked->Check(certificate));
+    }
+    trusted_ = true;
+    return OkStatus();
   }
 
   void OnBroken() {
@@ -289,6 +309,7 @@ class DeviceSession : public Transfers {
   const Clock& clock_;
   SessionEnd end_;
   std::uint64_t nonce_ = 0;
+  bool trusted_ = false;          // the coordinator's certificate was checked
   EncodedBlocks encoded_;         // of the run being sent
   Duration coding_{0};            // of the current update; owned by its sender until everything is sent
   std::size_t piece_floats_ = 0;  // maximum length of a piece, from the welcome
@@ -320,12 +341,24 @@ Status RunDevice(const AgentOptions& options, DeviceWork& work) {
                          .link_rate = options.link_rate,
                          .stop = options.stop,
                          .say = options.say};
-  PeerClient peers(options.credentials, options.name);
+  std::optional<LiveCredentials> credentials;
+  std::unique_ptr<RevocationList> revoked;
+  if (options.credentials) {
+    credentials.emplace(*options.credentials);
+    session.authenticated = true;
+    if (!options.revoked.empty()) {
+      TRIBUTARY_ASSIGN_OR_RETURN(
+          revoked, RevocationList::Receive(options.credentials->authority_pem, {.newest = options.revoked}));
+      session.revoked = revoked.get();
+    }
+  }
+  PeerClient peers(options.credentials, options.name, revoked.get());
   session.peers = &peers;
   std::unique_ptr<PeerServer> server;
   if (options.advertise && work.offers() != nullptr) {
     TRIBUTARY_ASSIGN_OR_RETURN(
-        server, PeerServer::Start({*options.advertise, options.listen, options.credentials}, *work.offers()));
+        server, PeerServer::Start({*options.advertise, options.listen, options.credentials, revoked.get()},
+                                  *work.offers()));
     session.advertised = server->address();
   }
   Backoff backoff(kShortestWait, std::max(kShortestWait, options.longest_wait), Rng(options.seed));
@@ -333,7 +366,13 @@ Status RunDevice(const AgentOptions& options, DeviceWork& work) {
   const TimePoint begun = clock->Now();
   while (!stop()) {
     SessionEnd end;
-    const auto channel = Dial(options.join, options.credentials, options.coordinator);
+    if (credentials) {
+      if (const Status read = credentials->Refresh(); !read.ok())
+        options.say("the keys as they were before stay in use: " + read.message());
+      if (revoked) TRIBUTARY_RETURN_IF_ERROR(revoked->Trust(credentials->Get().authority_pem));
+    }
+    const auto channel = Dial(options.join, credentials ? std::optional(credentials->Get()) : std::nullopt,
+                              options.coordinator);
     if (const Status dialled = AwaitConnection(*channel, options.join, stop); dialled.ok()) {
       end = RunSession(channel, session, work, *clock);
     } else {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "tributary/fleet/protocol/link.h"
 #include "tributary/keys/credentials.h"
 #include "tributary/keys/party_name.h"
+#include "tributary/keys/revocation_list.h"
 
 namespace grpc {
 class Channel;
@@ -29,7 +31,10 @@ struct SessionOptions {
   std::optional<LinkRate> link_rate;
   std::string advertised;       // HOST:PORT where other devices reach this one's offers; empty if they cannot
   PeerClient* peers = nullptr;  // dials other devices; if null, the coordinator relays their models
-  std::function<bool()> stop;   // polled a few times a second
+  bool authenticated = false;   // with TLS: the peer must have a coordinator's certificate
+  RevocationList* revoked =
+      nullptr;                 // the coordinator must send lists that it accepts; null: they are ignored
+  std::function<bool()> stop;  // polled a few times a second
   std::function<void(const std::string&)> say = [](const std::string&) {};  // for people
 };
 
@@ -45,8 +50,9 @@ SessionEnd RunSession(const std::shared_ptr<grpc::Channel>& channel, const Sessi
                       DeviceWork& work, const Clock& clock);
 
 struct AgentOptions {
-  std::string join;                                         // HOST:PORT of the coordinator
-  std::optional<Credentials> credentials;                   // without them, neither side is authenticated
+  std::string join;                        // HOST:PORT of the coordinator
+  std::optional<Credentials> credentials;  // without them, neither side is authenticated
+  std::filesystem::path revoked;           // file for the newest revocation list; empty for none
   std::string coordinator = std::string(kCoordinatorName);  // expected name of the coordinator
   std::string name;                                         // own name, if there are no credentials
   std::string build;

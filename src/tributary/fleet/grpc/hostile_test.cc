@@ -527,11 +527,13 @@ class TlsTest : public ::testing::Test {
     TRIBUTARY_CHECK(credentials.ok());
     return *credentials;
   }
-  static Credentials Issue(const std::string& authority, const std::string& name, int days = 825) {
-    TRIBUTARY_CHECK(IssueDevice(folder_ / authority, name,
-                                {.now = std::time(nullptr), .validity = std::chrono::days(days)})
-                        .ok());
-    return Bundle(authority, "devices/" + name);
+  static Credentials Issue(const std::string& authority, const std::string& name, int days = 825,
+                           Role role = Role::kDevice) {
+    const auto bundle =
+        IssueDevice(folder_ / authority, name,
+                    {.now = std::time(nullptr), .validity = std::chrono::days(days), .role = role});
+    TRIBUTARY_CHECK(bundle.ok());
+    return *LoadCredentials(*bundle);
   }
   static int port() { return site_->fleet->port(); }
   static bool Known(const std::string& name) {
@@ -668,11 +670,116 @@ TEST_F(TlsTest, GoesOnListeningWhenItsSocketIsShutDown) {
   site_->ExpectRound();  // Devices that were connected stay.
 }
 
-TEST_F(TlsTest, LetsOnlyOperatorAndCoordinatorWatch) {
-  EXPECT_TRUE(WatchFleet(Address(port()), Bundle("keys", "operator")).ok());
-  EXPECT_TRUE(WatchFleet(Address(port()), Bundle("keys", "coordinator")).ok());
-  EXPECT_EQ(WatchFleet(Address(port()), Issue("keys", "pi-4")).status(),
-            InvalidArgument("'pi-4' may not look at the fleet; the operator and the coordinator may"));
+// Every call of the protocol, for every role.
+TEST_F(TlsTest, GrantsEachRoleItsCallsAndNoOthers) {
+  const auto joins = [&](const Credentials& who) {
+    RawClient client(port(), who);
+    client.Send(Greeting{kProtocol, "raw", ""});
+    return client.Expect<Welcome>().has_value() ? OkStatus() : FromGrpc(client.End());
+  };
+  const auto watches = [&](const Credentials& who) { return WatchFleet(Address(port()), who).status(); };
+  const auto asks = [&](OperatorRequest::Kind kind) {
+    return [kind](const Credentials& who) {
+      // Nothing changes: it has no such device, and nobody has 0 of them.
+      const Status status = OperateFleet(Address(port()), who, {kind, "nobody", 0});
+      const bool heard = status.message() == "no device 'nobody' has joined this run" ||
+                         status.message().starts_with("a quorum of 0 devices");
+      return heard ? OkStatus() : status;
+    };
+  };
+  using Kind = OperatorRequest::Kind;
+  const struct {
+    const char* what;
+    Right right;
+    std::function<Status(const Credentials&)> call;
+  } calls[] = {{"device", Right::kTakePart, joins},
+               {"fleet", Right::kWatch, watches},
+               {"fleet --drop", Right::kOperate, asks(Kind::kDrop)},
+               {"fleet --ban", Right::kOperate, asks(Kind::kBan)},
+               {"fleet --admit", Right::kOperate, asks(Kind::kAdmit)},
+               {"fleet --quorum", Right::kOperate, asks(Kind::kQuorum)}};
+  for (const Role role : kRoles) {
+    const Credentials who = Issue("keys", "a-" + std::string(NameOf(role)), 825, role);
+    for (const auto& one : calls) {
+      const Status status = one.call(who);
+      if (May(role, one.right)) {
+        EXPECT_TRUE(status.ok()) << NameOf(role) << ": " << one.what << ": " << status;
+      } else {
+        EXPECT_EQ(status, CheckRight({who.name, role}, one.right)) << one.what;
+      }
+    }
+    // Devices work for a coordinator only, even if they were told to expect this name.
+    RemoteFleetOptions options;
+    options.credentials = who;
+    const Site impostor(std::move(options), {});
+    const std::string address = Address(impostor.fleet->port());
+    const auto channel = Dial(address, Bundle("keys", "devices/honest-0"), who.name);
+    if (!May(role, Right::kLead) && !May(role, Right::kTakePart)) {
+      EXPECT_FALSE(AwaitConnection(*channel, address, {}).ok()) << NameOf(role);  // TLS refuses it.
+      continue;
+    }
+    ASSERT_TRUE(AwaitConnection(*channel, address, {}).ok()) << NameOf(role);
+    auto load = std::make_shared<LoadWork::Shared>();
+    load->layout = "other";
+    LoadWork work(load);
+    const auto clock = MakeRealClock();
+    const SessionEnd end = RunSession(channel, {.name = "honest-0", .authenticated = true}, work, *clock);
+    const Status right = CheckRight({who.name, role}, Right::kLead);
+    const std::string words = right.ok() ? "lays the network out in another way" : right.message();
+    EXPECT_NE(end.reason.message().find(words), std::string::npos) << end.reason;
+  }
+}
+
+// The coordinator sends its list, and devices judge it by that.
+TEST_F(TlsTest, SendsTheRevocationListToDevices) {
+  RawClient client(port(), Issue("keys", "pi-4"));
+  client.Send(Greeting{kProtocol, "raw", "pi-4"});
+  const auto first = client.Read();
+  ASSERT_TRUE(first);
+  const auto* const notice = std::get_if<RevocationNotice>(&*first);  // before the welcome
+  ASSERT_NE(notice, nullptr);
+  auto list = *RevocationList::Receive(Bundle("keys", "operator").authority_pem);
+  ASSERT_TRUE(list->Accept(notice->lists).ok());
+  const Credentials revoked = Issue("keys", "pi-8");
+  EXPECT_TRUE(list->Check(revoked.certificate_pem).ok());
+  ASSERT_TRUE(Revoke(folder_ / "keys", "pi-8", std::time(nullptr)).ok());
+  const auto changed = client.Expect<RevocationNotice>();
+  ASSERT_TRUE(changed);
+  ASSERT_TRUE(list->Accept(changed->lists).ok());
+  EXPECT_FALSE(list->Check(revoked.certificate_pem).ok());
+}
+
+// A coordinator whose key was stolen: its certificate is valid, and revoked.
+TEST_F(TlsTest, DevicesLeaveARevokedCoordinator) {
+  const Credentials stolen = Issue("keys", "stolen", 825, Role::kCoordinator);
+  const auto meet = [&](const std::filesystem::path& list) {
+    RemoteFleetOptions options;
+    options.credentials = stolen;
+    options.revoked = list;
+    const Site site(std::move(options), {});
+    const std::string address = Address(site.fleet->port());
+    const auto channel = Dial(address, Bundle("keys", "devices/honest-0"), "stolen");
+    EXPECT_TRUE(AwaitConnection(*channel, address, {}).ok());
+    auto load = std::make_shared<LoadWork::Shared>();
+    load->layout = "other";
+    LoadWork work(load);
+    const auto clock = MakeRealClock();
+    auto known = RevocationList::Receive(stolen.authority_pem, {.newest = folder_ / "state.pem"});
+    TRIBUTARY_CHECK(known.ok());
+    return RunSession(channel, {.name = "honest-0", .authenticated = true, .revoked = known->get()}, work,
+                      *clock)
+        .reason.message();
+  };
+  const std::filesystem::path before = folder_ / "before.pem";
+  std::filesystem::copy_file(folder_ / "keys" / "revoked.pem", before,
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_NE(meet({}).find("the coordinator has sent no revocation list"), std::string::npos);
+  EXPECT_NE(meet(before).find("lays the network out in another way"), std::string::npos) << "is trusted";
+  ASSERT_TRUE(Revoke(folder_ / "keys", "stolen", std::time(nullptr)).ok());
+  EXPECT_NE(meet(folder_ / "keys" / "revoked.pem").find("the certificate of 'stolen' has been revoked"),
+            std::string::npos);
+  // From then on an old list does not help it.
+  EXPECT_NE(meet(before).find("older revocation list"), std::string::npos);
 }
 
 TEST_F(TlsTest, DoesNotTakeADeviceForTheCoordinator) {

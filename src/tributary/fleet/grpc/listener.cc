@@ -165,9 +165,7 @@ ExcessBytes::Counts CountsOf(int descriptor, std::int64_t taken) {
 
 }  // namespace
 
-StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::string& address,
-                                                   std::shared_ptr<grpc::ServerCredentials> credentials,
-                                                   grpc::ServerBuilder& builder) {
+StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::string& address) {
   std::unique_ptr<Listener> listener(new Listener);
   listener->limits_ = LimitsFor(RaiseDescriptorLimit());
   const auto colon = address.rfind(':');
@@ -178,8 +176,6 @@ StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::string& address,
     return InvalidArgument("cannot listen on " + address +
                            ": is the address one of this machine's, and does no other program listen there?");
   }
-  listener->acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
-      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, std::move(credentials));
   return listener;
 }
 
@@ -194,7 +190,8 @@ Listener::~Listener() {
   for (const int descriptor : listening_) ::close(descriptor);
 }
 
-void Listener::Start() {
+void Listener::Start(std::function<void(NewConnection&)> take) {
+  take_ = std::move(take);
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -273,10 +270,10 @@ void Listener::AcceptFrom(int listening) {
     }
     const int yes = 1;
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    NewConnection connection;
     connection.listener_fd = listening;
     connection.fd = descriptor;
-    acceptor_->HandleNewConnection(&connection);
+    take_(connection);
   }
 }
 

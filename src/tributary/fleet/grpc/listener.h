@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,7 +31,7 @@ namespace tributary::inline rpc {
 // counted (excess_bytes.h). A connection with too many is broken off; if it is proven, so are all with its name,
 // and the name is refused for a minute.
 //
-//   1. Bind, 2. ServerBuilder::BuildAndStart, 3. Start, 4. Stop, before the server is shut down.
+//   1. Bind, 2. Start, 3. Stop, before the server is shut down.
 class Listener {
  public:
   struct Limits {
@@ -55,12 +56,12 @@ class Listener {
   };
 
   // `address` is HOST:PORT; port 0 chooses a free one. InvalidArgument if the address cannot be used.
-  static StatusOr<std::unique_ptr<Listener>> Bind(const std::string& address,
-                                                  std::shared_ptr<grpc::ServerCredentials> credentials,
-                                                  grpc::ServerBuilder& builder);
+  static StatusOr<std::unique_ptr<Listener>> Bind(const std::string& address);
   ~Listener();
 
-  void Start();
+  using NewConnection = grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters;
+  // `take` receives each connection, on the listener's thread, and hands it over to gRPC.
+  void Start(std::function<void(NewConnection&)> take);
   // Stops accepting; call it before the server is shut down.
   void Stop();
   int port() const { return port_; }
@@ -97,7 +98,7 @@ class Listener {
   int wake_[2] = {-1, -1};  // a pipe; Run returns when one end is closed
   int port_ = 0;
   Limits limits_{};
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::function<void(NewConnection&)> take_;
   std::thread thread_;
   std::uint64_t refused_ = 0;  // since the last warning
   Time said_{}, said_excess_{};

@@ -1,12 +1,10 @@
 #include "tributary/fleet/grpc/peers.h"
 
 #include <grpcpp/client_context.h>
-#include <grpcpp/server.h>
-#include <grpcpp/server_builder.h>
 #include <tributary/v1/fleet.grpc.pb.h>
 
 #include "tributary/fleet/grpc/grpc_settings.h"
-#include "tributary/fleet/grpc/listener.h"
+#include "tributary/fleet/grpc/secure_server.h"
 #include "tributary/fleet/grpc/wire_parts.h"
 #include "tributary/keys/party_name.h"
 
@@ -16,10 +14,11 @@ namespace {
 constexpr std::size_t kMostKept = 256;
 
 // TLS has checked fleet and name of the certificate. It must also be the one that the coordinator admitted.
-Status CheckCertificate(const grpc::ClientContext& context, const MeetingPeer& peer) {
-  TRIBUTARY_ASSIGN_OR_RETURN(const std::string serial,
-                             SerialInCertificate(PeerCertificate(*context.auth_context())));
-  if (serial == peer.certificate) return OkStatus();
+Status CheckCertificate(const grpc::ClientContext& context, const MeetingPeer& peer,
+                        const RevocationList* revoked) {
+  const std::string certificate = PeerCertificate(*context.auth_context());
+  TRIBUTARY_ASSIGN_OR_RETURN(const std::string serial, SerialInCertificate(certificate));
+  if (serial == peer.certificate) return revoked == nullptr ? OkStatus() : revoked->Check(certificate);
   return InvalidArgument("the peer has another certificate of '" + peer.name +
                          "' than the coordinator knows");
 }
@@ -155,9 +154,15 @@ class RefusedCall : public grpc::ServerWriteReactor<v1::ModelPart> {
 
 std::shared_ptr<grpc::Channel> PeerClient::ChannelTo(const MeetingPeer& peer) {
   const MutexLock lock(mutex_);
+  std::optional<Credentials> credentials;
+  if (credentials_) {
+    (void)credentials_->Refresh();  // the agent reports what cannot be read
+    if (std::exchange(version_, credentials_->version()) != credentials_->version()) channels_.clear();
+    credentials = credentials_->Get();
+  }
   if (channels_.size() >= kMostKept) channels_.clear();  // channels in use stay alive
   std::shared_ptr<grpc::Channel>& channel = channels_[{peer.name, peer.address}];
-  if (!channel) channel = DialPeer(peer.address, credentials_, peer.name);
+  if (!channel) channel = DialPeer(peer.address, credentials, peer.name);
   return channel;
 }
 
@@ -170,14 +175,14 @@ Status PeerClient::Fetch(std::uint64_t meeting, const MeetingPeer& peer, Incomin
   const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
   v1::FetchRequest request;
   request.set_meeting(meeting);
-  request.set_name(credentials_ ? credentials_->name : name_);
+  request.set_name(credentials_ ? credentials_->Get().name : name_);
   const auto reader = stub->Fetch(&context, request);
   reader->WaitForInitialMetadata();  // the certificate is known when this returns
   Status status;
   v1::ModelPart part;
   bool checked = !credentials_;
   while (status.ok() && reader->Read(&part)) {
-    if (!checked) status = CheckCertificate(context, peer);
+    if (!checked) status = CheckCertificate(context, peer, revoked_);
     checked = true;
     if (status.ok() && (part.values().empty() || part.values().size() > kMostPartBytes)) {
       status = InvalidArgument("a part of " + std::to_string(part.values().size()) + " bytes");
@@ -193,121 +198,114 @@ Status PeerClient::Fetch(std::uint64_t meeting, const MeetingPeer& peer, Incomin
   return model.complete() ? OkStatus() : Corrupt("its model ends early");
 }
 
-class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers::Service> {
- public:
-  Service(bool secure, OfferBook& book) : secure_(secure), book_(book) {
-    book_.SetListener([this] { LookAgain(); });
+struct PeerServer::State {
+  State(PeerServerOptions options, OfferBook& the_book)
+      : book(the_book), revoked(options.revoked), address(options.advertise) {
+    if (options.credentials) credentials.emplace(*std::move(options.credentials));
+    book.SetListener([this] {
+      for (const auto& call : Calls()) call->Go();
+    });
   }
-  ~Service() override { book_.SetListener(nullptr); }
+  ~State() { book.SetListener(nullptr); }
 
-  grpc::ServerWriteReactor<v1::ModelPart>* Fetch(grpc::CallbackServerContext* context,
-                                                 const v1::FetchRequest* request) override {
-    std::string name = request->name(), certificate;
-    if (const Status status = Identify(*context->auth_context(), name, certificate); !status.ok()) {
+  grpc::ServerWriteReactor<v1::ModelPart>* Fetch(const grpc::CallbackServerContext& context,
+                                                 const v1::FetchRequest& request) {
+    std::string name = request.name(), certificate;
+    if (const Status status = Identify(*context.auth_context(), name, certificate); !status.ok()) {
       return new RefusedCall(ToGrpc(status));
     }
-    const auto traffic = listener->Prove(context->peer(), name);
+    const auto traffic = server->Prove(context.peer(), name);
     if (!traffic.ok()) return new RefusedCall(ToGrpc(traffic.status()));
-    (*traffic)->Took(request->ByteSizeLong());
-    auto call = std::make_shared<PeerCall>(book_, request->meeting(), name, std::move(certificate),
+    (*traffic)->Took(request.ByteSizeLong());
+    auto call = std::make_shared<PeerCall>(book, request.meeting(), name, std::move(certificate),
                                            [this](PeerCall& done) { Forget(done); });
     std::shared_ptr<PeerCall> older;
     {
-      const MutexLock lock(mutex_);
-      if (calls_.size() >= kMostCalls && !calls_.contains(name)) {
+      const MutexLock lock(mutex);
+      if (calls.size() >= kMostCalls && !calls.contains(name)) {
         return new RefusedCall({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls at once"});
       }
-      older = std::exchange(calls_[name], call);
+      older = std::exchange(calls[name], call);
     }
     if (older) older->End({grpc::StatusCode::ABORTED, "'" + name + "' asks again"});
     call->Begin();
     return call.get();
   }
 
-  Listener* listener = nullptr;
-
-  void Close() {
-    for (const auto& call : Calls()) call->End({grpc::StatusCode::UNAVAILABLE, "the device goes away"});
-  }
-
- private:
   Status Identify(const grpc::AuthContext& context, std::string& name, std::string& certificate) const {
-    if (secure_) {
+    if (credentials) {
       const std::string shown = PeerCertificate(context);
-      TRIBUTARY_ASSIGN_OR_RETURN(const std::string real, NameInCertificate(shown));
+      TRIBUTARY_ASSIGN_OR_RETURN(const Party real, PartyInCertificate(shown));
       TRIBUTARY_ASSIGN_OR_RETURN(certificate, SerialInCertificate(shown));
-      if (!name.empty() && name != real) {
+      TRIBUTARY_RETURN_IF_ERROR(CheckRight(real, Right::kTakePart));
+      if (revoked != nullptr) TRIBUTARY_RETURN_IF_ERROR(revoked->Check(shown));
+      if (!name.empty() && name != real.name) {
         return InvalidArgument("the client that calls itself '" + Clean(name, 80) +
-                               "' has the certificate of '" + real + "'");
+                               "' has the certificate of '" + real.name + "'");
       }
-      name = real;
+      name = real.name;
     }
     return CheckDeviceName(name);
   }
   std::vector<std::shared_ptr<PeerCall>> Calls() {
-    const MutexLock lock(mutex_);
-    std::vector<std::shared_ptr<PeerCall>> calls;
-    for (const auto& [name, call] : calls_) calls.push_back(call);
-    return calls;
-  }
-  void LookAgain() {
-    for (const auto& call : Calls()) call->Go();
+    const MutexLock lock(mutex);
+    std::vector<std::shared_ptr<PeerCall>> all;
+    for (const auto& [name, call] : calls) all.push_back(call);
+    return all;
   }
   void Forget(PeerCall& call) {
-    const MutexLock lock(mutex_);
-    const auto found = calls_.find(call.name());
-    if (found != calls_.end() && found->second.get() == &call) calls_.erase(found);
+    const MutexLock lock(mutex);
+    const auto found = calls.find(call.name());
+    if (found != calls.end() && found->second.get() == &call) calls.erase(found);
   }
 
-  const bool secure_;
-  OfferBook& book_;
-  Mutex mutex_;
-  std::map<std::string, std::shared_ptr<PeerCall>> calls_ TRIBUTARY_GUARDED_BY(mutex_);  // by name
+  OfferBook& book;
+  const RevocationList* const revoked;
+  PeerAddress address;
+  std::optional<LiveCredentials> credentials;
+  Mutex mutex;
+  std::map<std::string, std::shared_ptr<PeerCall>> calls TRIBUTARY_GUARDED_BY(mutex);  // by name
+  std::unique_ptr<SecureServer> server;
 };
 
-struct PeerServer::State {
-  const GrpcLife life;  // First: destroyed last.
-  std::unique_ptr<Service> service;
-  std::unique_ptr<grpc::Server> server;
-  std::unique_ptr<Listener> listener;
-  PeerAddress address;
+class PeerServer::Service : public v1::Peers::WithCallbackMethod_Fetch<v1::Peers::Service> {
+ public:
+  explicit Service(State& state) : state_(state) {}
+  grpc::ServerWriteReactor<v1::ModelPart>* Fetch(grpc::CallbackServerContext* context,
+                                                 const v1::FetchRequest* request) override {
+    return state_.Fetch(*context, *request);
+  }
+
+ private:
+  State& state_;
 };
 
 StatusOr<std::unique_ptr<PeerServer>> PeerServer::Start(PeerServerOptions options, OfferBook& book) {
-  QuietenGrpc();
-  auto state = std::make_unique<State>();
-  state->address = options.advertise;
   std::string listen = options.listen;
   if (listen.empty()) {
     const std::string host = options.advertise.loopback() ? options.advertise.host : "::";
     listen = Format(PeerAddress{host, options.advertise.port});
   }
-  state->service = std::make_unique<Service>(options.credentials.has_value(), book);
-  grpc::ServerBuilder builder;
-  auto listener = Listener::Bind(listen, MakeServerCredentials(options.credentials), builder);
-  if (!listener.ok()) {
+  auto state = std::make_unique<State>(std::move(options), book);
+  State& raw = *state;
+  auto server = SecureServer::Make(listen, raw.credentials ? &*raw.credentials : nullptr, kLargestRequest,
+                                   [&raw] { return std::make_unique<Service>(raw); });
+  if (!server.ok()) {
     return InvalidArgument("cannot listen for neighbours on " + listen +
                            ": is the address one of this machine's, and does no other program listen there?");
   }
-  state->listener = std::move(*listener);
-  state->service->listener = state->listener.get();
-  builder.RegisterService(state->service.get());
-  SetServerArguments(builder);
-  builder.SetMaxReceiveMessageSize(kLargestRequest);
-  state->server = builder.BuildAndStart();
-  if (!state->server) return Unavailable("gRPC's server for neighbours does not start");
-  state->listener->Start();
-  if (state->address.port == 0) state->address.port = state->listener->port();
+  state->server = std::move(*server);
+  TRIBUTARY_RETURN_IF_ERROR(state->server->Start());
+  if (state->address.port == 0) state->address.port = state->server->port();
   return std::unique_ptr<PeerServer>(new PeerServer(std::move(state)));
 }
 
 PeerServer::PeerServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 PeerServer::~PeerServer() {
-  state_->listener->Stop();
-  state_->service->Close();
-  state_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
-  state_->server->Wait();
+  state_->server->StopListening();
+  for (const auto& call : state_->Calls()) call->End({grpc::StatusCode::UNAVAILABLE, "the device goes away"});
+  state_->server->Stop();
 }
 
 std::string PeerServer::address() const { return Format(state_->address); }

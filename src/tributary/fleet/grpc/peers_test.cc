@@ -36,9 +36,10 @@ class PeersTest : public ::testing::Test {
     return {DeviceId{1}, name, address, serial, 0.5};
   }
   // A server that is at a meeting with these.
-  void Serve(std::vector<MeetingPeer> guests, std::optional<Credentials> credentials = {}) {
-    auto started =
-        PeerServer::Start({.advertise = {"127.0.0.1", 0}, .credentials = std::move(credentials)}, book_);
+  void Serve(std::vector<MeetingPeer> guests, std::optional<Credentials> credentials = {},
+             const RevocationList* revoked = nullptr) {
+    auto started = PeerServer::Start(
+        {.advertise = {"127.0.0.1", 0}, .credentials = std::move(credentials), .revoked = revoked}, book_);
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = std::move(*started);
     book_.Announce({.id = kMeeting, .peers = std::move(guests)});
@@ -318,6 +319,67 @@ TEST_F(PeersTlsTest, RefusesAnOlderCertificateOfTheSameName) {
   EXPECT_NE(status.message().find("another certificate of 'b' than the coordinator knows"), std::string::npos)
       << status;
   EXPECT_EQ(model_->filled(), 0U);
+}
+
+// Also one that the coordinator has let in, and has revoked since.
+TEST_F(PeersTlsTest, RefusesRevokedNeighbours) {
+  for (const char* name : {"d", "e"})
+    TRIBUTARY_CHECK(IssueDevice(folder_ / "keys", name, {.now = std::time(nullptr)}).ok());
+  const auto list = *RevocationList::Load(folder_ / "keys" / "revoked.pem", Of("d").authority_pem);
+  Serve({Neighbour("d", "", Serial(Of("d")))}, Of("e"), list.get());
+  Offer();
+  const MeetingPeer here = Neighbour("e", server_->address(), Serial(Of("e")));
+  PeerClient guest(Of("d"), ""), host(Of("d"), "", list.get());
+  EXPECT_TRUE(Fetch(guest, here).ok());
+  TRIBUTARY_CHECK(Revoke(folder_ / "keys", "e", std::time(nullptr)).ok() && list->Refresh().ok());
+  EXPECT_EQ(Fetch(host, here).message(), "the certificate of 'e' has been revoked");
+  TRIBUTARY_CHECK(Revoke(folder_ / "keys", "d", std::time(nullptr)).ok() && list->Refresh().ok());
+  EXPECT_EQ(Fetch(guest, here).message(), "the certificate of 'd' has been revoked");
+}
+
+// The roles of others than devices.
+TEST_F(PeersTlsTest, RefusesWhoIsNoDevice) {
+  Serve({Neighbour("a", "", Serial(Of("a")))}, Of("b"));
+  Offer();
+  for (const Role role : {Role::kObserver, Role::kOperator, Role::kCoordinator}) {
+    const auto bundle = IssueDevice(folder_ / "keys", "x-" + std::string(NameOf(role)),
+                                    {.now = std::time(nullptr), .role = role});
+    TRIBUTARY_CHECK(bundle.ok());
+    PeerClient client(*LoadCredentials(*bundle), "");
+    EXPECT_EQ(Fetch(client, Neighbour("b", server_->address(), Serial(Of("b")))),
+              CheckRight({"x-" + std::string(NameOf(role)), role}, Right::kTakePart));
+  }
+}
+
+// Keys that were renewed, and an authority that was replaced, while the server runs and the client is connected.
+TEST_F(PeersTlsTest, FollowsChangedKeys) {
+  const auto dir = folder_ / "rotated";
+  TRIBUTARY_CHECK(InitAuthority(dir, {.now = std::time(nullptr)}).ok());
+  const auto issue = [&](const char* name, bool renew) {
+    TRIBUTARY_CHECK(IssueDevice(dir, name, {.now = std::time(nullptr), .renew = renew}).ok());
+    return *LoadCredentials(dir / "devices" / name);
+  };
+  Credentials a = issue("a", false), b = issue("b", false);
+  PeerClient client(a, "");
+  Serve({Neighbour("a", "", Serial(a))}, b);
+  const auto meet = [&] {
+    book_.Announce({.id = kMeeting, .peers = {Neighbour("a", "", Serial(a))}});
+    Offer();
+    return Fetch(client, Neighbour("b", server_->address(), Serial(b)));
+  };
+  EXPECT_TRUE(meet().ok());
+  TRIBUTARY_CHECK(RotateAuthority(dir, {.now = std::time(nullptr)}).ok());
+  EXPECT_TRUE(meet().ok());
+  a = issue("a", true);
+  EXPECT_TRUE(meet().ok()) << "a has a certificate of the new authority, and b one of the old one";
+  b = issue("b", true);
+  // b shows its new certificate on new connections: a connects again when its own files change.
+  for (const char* name : {"coordinator", "operator"})
+    TRIBUTARY_CHECK(IssueDevice(dir, name, {.now = std::time(nullptr), .renew = true}).ok());
+  const Status retired = RetireAuthority(dir, std::time(nullptr));
+  ASSERT_TRUE(retired.ok()) << retired;
+  const Status met = meet();
+  EXPECT_TRUE(met.ok()) << met;
 }
 
 // Whoever answers at a neighbour's address must be that neighbour.

@@ -1,8 +1,6 @@
 #include "tributary/fleet/grpc/server.h"
 
 #include <fmt/format.h>
-#include <grpcpp/server.h>
-#include <grpcpp/server_builder.h>
 #include <tributary/v1/fleet.grpc.pb.h>
 
 #include <atomic>
@@ -12,9 +10,10 @@
 #include "tributary/base/mutex.h"
 #include "tributary/fleet/grpc/frame.h"
 #include "tributary/fleet/grpc/grpc_settings.h"
-#include "tributary/fleet/grpc/listener.h"
+#include "tributary/fleet/grpc/secure_server.h"
 #include "tributary/fleet/grpc/wire.h"
-#include "tributary/keys/party_name.h"
+#include "tributary/fleet/grpc/wire_parts.h"
+#include "tributary/keys/live_credentials.h"
 #include "tributary/keys/revocation_list.h"
 
 namespace tributary::inline rpc {
@@ -22,42 +21,58 @@ namespace {
 
 namespace pb = ::tributary::v1;
 
-// Authorisation by certificate, its expiry and the revocation list.
+// Authorisation by certificate: its role, its expiry and the revocation list.
 class Gate {
  public:
-  Gate(bool secure, std::unique_ptr<RevocationList> revoked, WallClock wall_clock)
-      : secure_(secure), revoked_(std::move(revoked)), wall_clock_(std::move(wall_clock)) {}
+  // Without credentials, which must outlive it, everybody may take part and watch.
+  Gate(LiveCredentials* credentials, std::unique_ptr<RevocationList> revoked, WallClock wall_clock)
+      : credentials_(credentials), revoked_(std::move(revoked)), wall_clock_(std::move(wall_clock)) {}
 
   // The name in the peer's certificate, nothing without TLS; or the reason for refusing it.
-  StatusOr<std::optional<std::string>> Identify(const grpc::AuthContext& context) const {
-    if (!secure_) return std::optional<std::string>();
+  StatusOr<std::optional<std::string>> Admit(const grpc::AuthContext& context, Right right) {
+    if (credentials_ == nullptr) {
+      if (right != Right::kOperate) return std::optional<std::string>();
+      return InvalidArgument(
+          "a run without keys cannot be changed; the operator's certificate is needed, and without keys "
+          "anybody could claim to be the operator");
+    }
     const std::string certificate = PeerCertificate(context);
-    TRIBUTARY_ASSIGN_OR_RETURN(std::string name, NameInCertificate(certificate));
-    if (revoked_) (void)revoked_->Refresh();  // KeepHouse reports an unreadable list
+    TRIBUTARY_ASSIGN_OR_RETURN(Party party, PartyInCertificate(certificate));
+    (void)Refresh();  // KeepHouse reports what cannot be read
     TRIBUTARY_RETURN_IF_ERROR(Check(certificate));
-    return std::optional(std::move(name));
+    TRIBUTARY_RETURN_IF_ERROR(CheckRight(party, right));
+    return std::optional(std::move(party.name));
   }
-  bool MayWatch(const std::optional<std::string>& name) const {
-    return !secure_ || *name == kCoordinatorName || *name == kOperatorName;
-  }
-  bool MayOperate(const std::optional<std::string>& name) const { return secure_ && *name == kOperatorName; }
-  // Returns a warning for the log if the list cannot be read or expires soon, else an empty string.
+  // Reads keys and list again if they have changed. Returns a warning for the log if they cannot be read or the list
+  // expires soon, else an empty string.
   std::string Refresh() {
-    if (!revoked_) return "";
+    if (credentials_ == nullptr) return "";
+    const Status keys = credentials_->Refresh();
+    const std::string complaint =
+        keys.ok() ? "" : "the keys as they were before stay in use: " + keys.message();
+    if (!revoked_) return complaint;
+    if (const std::uint64_t version = credentials_->version(); trusted_.exchange(version) != version) {
+      const Status trusted = revoked_->Trust(credentials_->Get().authority_pem);
+      if (!trusted.ok()) return trusted.message();
+    }
     const Status status = revoked_->Refresh();
-    return status.ok() ? revoked_->Warning() : "the old revocation list stays in force: " + status.message();
+    if (!status.ok()) return "the old revocation list stays in force: " + status.message();
+    return complaint.empty() ? revoked_->Warning() : complaint;
   }
   Status Check(const std::string& certificate) const {
-    if (!secure_) return OkStatus();
+    if (credentials_ == nullptr) return OkStatus();
     const auto now = std::chrono::duration_cast<std::chrono::seconds>(wall_clock_()).count();
     TRIBUTARY_RETURN_IF_ERROR(CheckNotExpired(certificate, now));
     return revoked_ ? revoked_->Check(certificate) : OkStatus();
   }
+  // The lists in force, for devices.
+  std::string Revocations() const { return revoked_ ? revoked_->Text() : ""; }
 
  private:
-  const bool secure_;
+  LiveCredentials* const credentials_;
   const std::unique_ptr<RevocationList> revoked_;
   const WallClock wall_clock_;
+  std::atomic<std::uint64_t> trusted_ = 0;  // version of the credentials that the list knows
 };
 
 // Empty without a certificate, or if it cannot be read.
@@ -71,18 +86,18 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
                public Connection,
                public std::enable_shared_from_this<Stream> {
  public:
-  Stream(Exchange& exchange, const Gate& gate, Listener& listener, grpc::CallbackServerContext* context)
+  Stream(Exchange& exchange, Gate& gate, SecureServer& server, grpc::CallbackServerContext* context)
       : exchange_(exchange),
         gate_(gate),
-        listener_(listener),
+        server_(server),
         context_(context),
         certificate_(PeerCertificate(*context->auth_context())) {}
 
   void Begin() {
     self_ = shared_from_this();
-    auto identity = gate_.Identify(*context_->auth_context());
+    auto identity = gate_.Admit(*context_->auth_context(), Right::kTakePart);
     auto traffic =
-        identity.ok() ? listener_.Prove(context_->peer(), identity->value_or("")) : identity.status();
+        identity.ok() ? server_.Prove(context_->peer(), identity->value_or("")) : identity.status();
     if (!traffic.ok()) {
       exchange_.Record("rejected", {{"address", context_->peer()},
                                     {"certificate", certificate()},
@@ -174,8 +189,8 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   }
 
   Exchange& exchange_;
-  const Gate& gate_;
-  Listener& listener_;
+  Gate& gate_;
+  SecureServer& server_;
   grpc::CallbackServerContext* const context_;
   const std::string certificate_;
   std::shared_ptr<Stream> self_;
@@ -191,31 +206,86 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   bool ended_ TRIBUTARY_GUARDED_BY(mutex_) = false;
 };
 
+void Describe(const Member& member, TimePoint now, pb::FleetState::Device& device) {
+  device.set_id(member.profile.id.value);
+  device.set_name(member.name);
+  device.set_state(std::string(NameOf(member.doing)));
+  device.set_state_seconds(ToSeconds(now - member.since));
+  device.set_address(member.address);
+  device.set_advertised(member.advertised);
+  device.set_build(member.build);
+  device.set_samples(member.profile.samples);
+  device.set_macs_per_second(member.profile.compute.value);
+  device.set_up_bits_per_second(member.profile.uplink.value);
+  device.set_down_bits_per_second(member.profile.downlink.value);
+  device.set_round_trip_seconds(ToSeconds(member.profile.round_trip));
+  device.set_memory_bytes(static_cast<double>(member.profile.memory.value));
+  device.set_threads(member.threads);
+  device.set_applied(member.applied);
+  device.set_missed(member.missed);
+  device.set_streams(member.streams);
+  if (member.stream_rate) device.set_samples_per_second(member.stream_rate->value);
+  device.set_buffered(static_cast<std::uint64_t>(member.buffered));
+}
+
 }  // namespace
+
+struct GrpcServer::State {
+  State(ServerOptions options, Exchange& the_exchange)
+      : exchange(the_exchange), experiment(std::move(options.experiment)), rounds(options.rounds) {
+    if (options.credentials) credentials.emplace(std::move(*options.credentials));
+  }
+
+  // Checks for stalled connections, and for new keys and revocations.
+  void KeepHouse() {
+    MutexLock lock(mutex);
+    while (!stop) {
+      wake.WaitFor(lock, std::chrono::milliseconds(500));
+      if (stop) return;
+      lock.Unlock();
+      if (std::string now = gate->Refresh(); now != complaint) {
+        complaint = std::move(now);
+        if (!complaint.empty()) Log(LogLevel::kWarning, complaint);
+      }
+      exchange.SetRevocations(gate->Revocations());
+      exchange.Tick();
+      lock.Lock();
+    }
+  }
+
+  LiveCredentials* live() { return credentials ? &*credentials : nullptr; }
+
+  Exchange& exchange;
+  const std::string experiment;
+  const std::uint64_t rounds;
+  std::optional<LiveCredentials> credentials;
+  std::optional<Gate> gate;
+  std::atomic<std::uint64_t> round = 0;
+  std::unique_ptr<SecureServer> server;
+  Mutex mutex;
+  Condition wake;
+  bool stop TRIBUTARY_GUARDED_BY(mutex) = false;
+  std::string complaint;
+  std::thread housekeeping;
+};
 
 class GrpcServer::Service
     : public pb::Fleet::WithRawCallbackMethod_Join<
           pb::Fleet::WithCallbackMethod_Watch<pb::Fleet::WithCallbackMethod_Operate<pb::Fleet::Service>>> {
  public:
-  Service(const ServerOptions& options, Exchange& exchange, std::unique_ptr<RevocationList> revoked,
-          Listener& listener)
-      : gate(options.credentials.has_value(), std::move(revoked), options.wall_clock),
-        exchange_(exchange),
-        listener_(listener),
-        experiment_(options.experiment),
-        rounds_(options.rounds) {}
+  explicit Service(State& state) : state_(state) {}
 
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Join(
       grpc::CallbackServerContext* context) override {
-    auto stream = std::make_shared<Stream>(exchange_, gate, listener_, context);
+    auto stream = std::make_shared<Stream>(state_.exchange, *state_.gate, *state_.server, context);
     stream->Begin();
     return stream.get();
   }
 
   grpc::ServerUnaryReactor* Watch(grpc::CallbackServerContext* context, const pb::WatchRequest*,
-                                  pb::FleetState* state) override {
+                                  pb::FleetState* fleet) override {
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    reactor->Finish(Look(*context->auth_context(), *state));
+    reactor->Finish(ToGrpc(Look(*context, *fleet)));
     return reactor;
   }
 
@@ -226,46 +296,44 @@ class GrpcServer::Service
     return reactor;
   }
 
-  Gate gate;
-  std::atomic<std::uint64_t> round = 0;
-
  private:
-  grpc::Status Look(const grpc::AuthContext& who, pb::FleetState& state) const {
-    const auto identity = gate.Identify(who);
-    if (!identity.ok()) return ToGrpc(identity.status());
-    if (!gate.MayWatch(*identity)) {
-      return {grpc::StatusCode::PERMISSION_DENIED,
-              "'" + **identity + "' may not look at the fleet; the operator and the coordinator may"};
-    }
-    state.set_experiment(experiment_);
-    state.set_round(round);
-    state.set_rounds(rounds_);
-    const TimePoint now = exchange_.clock().Now();
-    for (const Member& member : exchange_.members()) {
-      pb::FleetState::Device& device = *state.add_devices();
+  // A refusal is in the audit log.
+  StatusOr<std::optional<std::string>> Admit(const grpc::CallbackServerContext& context, Right right,
+                                             const std::string& what) {
+    auto identity = state_.gate->Admit(*context.auth_context(), right);
+    if (identity.ok()) return identity;
+    const std::string certificate = PeerCertificate(*context.auth_context());
+    const auto party = certificate.empty() ? StatusOr<Party>(Party{}) : PartyInCertificate(certificate);
+    state_.exchange.Record("rejected", {{"device", party.ok() ? party->name : ""},
+                                        {"address", context.peer()},
+                                        {"certificate", SerialOf(certificate)},
+                                        {"reason", what + ": " + identity.status().message()}});
+    return identity;
+  }
+
+  Status Look(const grpc::CallbackServerContext& context, pb::FleetState& fleet) {
+    TRIBUTARY_RETURN_IF_ERROR(Admit(context, Right::kWatch, "asks for the state of the fleet").status());
+    fleet.set_experiment(state_.experiment);
+    fleet.set_round(state_.round);
+    fleet.set_rounds(state_.rounds);
+    Exchange& exchange = state_.exchange;
+    const TimePoint now = exchange.clock().Now();
+    for (const Member& member : exchange.members()) {
+      pb::FleetState::Device& device = *fleet.add_devices();
       Describe(member, now, device);
-      if (const auto plan = exchange_.PlanOf(member.profile.id)) {
+      if (const auto plan = exchange.PlanOf(member.profile.id)) {
         device.set_pull_segments(static_cast<std::uint32_t>(plan->plan.pull.size()));
         device.set_push_segments(static_cast<std::uint32_t>(plan->plan.push.size()));
         device.set_planned_seconds(plan->plan.predicted);
         device.set_replanned(plan->replanned);
       }
     }
-    return grpc::Status::OK;
+    return OkStatus();
   }
 
   Status Change(const grpc::CallbackServerContext& context, const pb::OperateRequest& asked) {
-    TRIBUTARY_ASSIGN_OR_RETURN(const auto identity, gate.Identify(*context.auth_context()));
-    const std::string serial = SerialOf(PeerCertificate(*context.auth_context()));
-    if (!gate.MayOperate(identity)) {
-      exchange_.Record("rejected", {{"device", identity.value_or("")},
-                                    {"address", context.peer()},
-                                    {"certificate", serial},
-                                    {"reason", "asks for what only the operator may: " + asked.verb()}});
-      return InvalidArgument(identity ? "'" + *identity + "' may not change the run; the operator may"
-                                      : "a run without keys cannot be changed; the operator's certificate is "
-                                        "needed, and without keys anybody could claim to be the operator");
-    }
+    TRIBUTARY_ASSIGN_OR_RETURN(const auto identity,
+                               Admit(context, Right::kOperate, "asks for " + Clean(asked.verb(), 80)));
     const auto verb = std::ranges::find(kOperatorVerbs, asked.verb());
     if (verb == std::end(kOperatorVerbs)) {
       return InvalidArgument("the coordinator knows no request '" + asked.verb() +
@@ -275,90 +343,37 @@ class GrpcServer::Service
                                   asked.device(), asked.quorum()};
     const std::string what =
         request.kind == OperatorRequest::Kind::kQuorum ? std::to_string(request.quorum) : request.device;
-    Log(LogLevel::kInfo, fmt::format("operator at {}: {} {}", context.peer(), asked.verb(), what));
-    Status status = exchange_.Operate(request);
-    exchange_.Record("operator", {{"request", asked.verb() + " " + what},
-                                  {"address", context.peer()},
-                                  {"certificate", serial},
-                                  {"outcome", status.ok() ? "done" : status.message()}});
+    Log(LogLevel::kInfo, fmt::format("'{}' at {}: {} {}", *identity, context.peer(), asked.verb(), what));
+    Status status = state_.exchange.Operate(request);
+    state_.exchange.Record("operator", {{"request", asked.verb() + " " + what},
+                                        {"operator", *identity},
+                                        {"address", context.peer()},
+                                        {"certificate", SerialOf(PeerCertificate(*context.auth_context()))},
+                                        {"outcome", status.ok() ? "done" : status.message()}});
     return status;
   }
 
-  static void Describe(const Member& member, TimePoint now, pb::FleetState::Device& device) {
-    device.set_id(member.profile.id.value);
-    device.set_name(member.name);
-    device.set_state(std::string(NameOf(member.doing)));
-    device.set_state_seconds(ToSeconds(now - member.since));
-    device.set_address(member.address);
-    device.set_advertised(member.advertised);
-    device.set_build(member.build);
-    device.set_samples(member.profile.samples);
-    device.set_macs_per_second(member.profile.compute.value);
-    device.set_up_bits_per_second(member.profile.uplink.value);
-    device.set_down_bits_per_second(member.profile.downlink.value);
-    device.set_round_trip_seconds(ToSeconds(member.profile.round_trip));
-    device.set_memory_bytes(static_cast<double>(member.profile.memory.value));
-    device.set_threads(member.threads);
-    device.set_applied(member.applied);
-    device.set_missed(member.missed);
-    device.set_streams(member.streams);
-    if (member.stream_rate) device.set_samples_per_second(member.stream_rate->value);
-    device.set_buffered(static_cast<std::uint64_t>(member.buffered));
-  }
-
-  Exchange& exchange_;
-  Listener& listener_;
-  const std::string experiment_;
-  const std::uint64_t rounds_;
-};
-
-struct GrpcServer::State {
-  // Checks for stalled connections and new revocations.
-  void KeepHouse(Exchange& exchange) {
-    MutexLock lock(mutex);
-    while (!stop) {
-      wake.WaitFor(lock, std::chrono::milliseconds(500));
-      if (stop) return;
-      lock.Unlock();
-      if (std::string now = service->gate.Refresh(); now != complaint) {
-        complaint = std::move(now);
-        if (!complaint.empty()) Log(LogLevel::kWarning, complaint);
-      }
-      exchange.Tick();
-      lock.Lock();
-    }
-  }
-
-  const GrpcLife life;  // First: destroyed last.
-  std::unique_ptr<Service> service;
-  std::unique_ptr<grpc::Server> server;
-  std::unique_ptr<Listener> listener;
-  Mutex mutex;
-  Condition wake;
-  bool stop TRIBUTARY_GUARDED_BY(mutex) = false;
-  std::string complaint;
-  std::thread housekeeping;
+  State& state_;
 };
 
 StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(ServerOptions options, Exchange& exchange) {
-  QuietenGrpc();
   std::unique_ptr<RevocationList> revoked;
   if (options.credentials && !options.revoked.empty()) {
     TRIBUTARY_ASSIGN_OR_RETURN(
         revoked, RevocationList::Load(options.revoked, options.credentials->authority_pem,
                                       {.wall_clock = options.wall_clock, .newest = options.revoked_newest}));
   }
-  auto state = std::make_unique<State>();
-  grpc::ServerBuilder builder;
-  TRIBUTARY_ASSIGN_OR_RETURN(
-      state->listener, Listener::Bind(options.listen, MakeServerCredentials(options.credentials), builder));
-  state->service = std::make_unique<Service>(options, exchange, std::move(revoked), *state->listener);
-  builder.RegisterService(state->service.get());
-  SetServerArguments(builder);
-  state->server = builder.BuildAndStart();
-  if (!state->server) return Unavailable("gRPC's server does not start");
-  state->listener->Start();
-  state->housekeeping = std::thread([raw = state.get(), &exchange] { raw->KeepHouse(exchange); });
+  const std::string listen = options.listen;
+  const WallClock wall_clock = options.wall_clock;
+  auto state = std::make_unique<State>(std::move(options), exchange);
+  State* const raw = state.get();
+  state->gate.emplace(state->live(), std::move(revoked), wall_clock);
+  exchange.SetRevocations(state->gate->Revocations());
+  TRIBUTARY_ASSIGN_OR_RETURN(state->server, SecureServer::Make(listen, state->live(), kLargestMessage, [raw] {
+                               return std::make_unique<Service>(*raw);
+                             }));
+  TRIBUTARY_RETURN_IF_ERROR(state->server->Start());
+  state->housekeeping = std::thread([raw] { raw->KeepHouse(); });
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(state)));
 }
 
@@ -371,12 +386,10 @@ GrpcServer::~GrpcServer() {
   }
   state_->wake.NotifyAll();
   state_->housekeeping.join();
-  state_->listener->Stop();
-  state_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
-  state_->server->Wait();
+  state_->server->Stop();
 }
 
-int GrpcServer::port() const { return state_->listener->port(); }
-void GrpcServer::set_round(std::uint64_t round) { state_->service->round = round; }
+int GrpcServer::port() const { return state_->server->port(); }
+void GrpcServer::set_round(std::uint64_t round) { state_->round = round; }
 
 }  // namespace tributary::inline rpc

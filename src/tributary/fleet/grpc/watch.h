@@ -41,11 +41,11 @@ struct WatchedFleet {
   std::vector<WatchedDevice> devices;
 };
 
-// The state of a coordinator's fleet. With TLS, requires the coordinator's or the operator's certificate.
+// The state of a coordinator's fleet. With TLS, the certificate needs the right to watch (role.h).
 StatusOr<WatchedFleet> WatchFleet(const std::string& address, const std::optional<Credentials>& credentials,
                                   const std::string& coordinator = std::string(kCoordinatorName));
 
-// Asks a coordinator to change its run. Only the operator's certificate may.
+// Asks a coordinator to change its run. Needs an operator's certificate.
 Status OperateFleet(const std::string& address, const std::optional<Credentials>& credentials,
                     const OperatorRequest& request,
                     const std::string& coordinator = std::string(kCoordinatorName));

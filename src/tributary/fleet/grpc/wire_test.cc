@@ -227,6 +227,14 @@ TEST(Wire, CarriesWelcome) {
   EXPECT_EQ(got.stream_kept, kLast - 1);
 }
 
+TEST(Wire, CarriesRevocationListsUpToTheirLimit) {
+  EXPECT_EQ(ToThereAndBack(RevocationNotice{"a list"}).lists, "a list");
+  EXPECT_TRUE(ParseToDevice(Format(ToDevice(RevocationNotice{std::string(1'000'000, 'x')}))).ok());
+  const Status status =
+      ParseToDevice(Format(ToDevice(RevocationNotice{std::string(1'000'001, 'x')}))).status();
+  EXPECT_NE(status.message().find("the length of revocations.lists is 1000001"), std::string::npos) << status;
+}
+
 TEST(Wire, CarriesPongVerdictAndFarewell) {
   EXPECT_EQ(ToThereAndBack(Pong{kMost}).nonce, kMost);
   EXPECT_TRUE(ToThereAndBack(Farewell{true}).finished);

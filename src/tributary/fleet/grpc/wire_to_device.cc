@@ -4,6 +4,7 @@
 
 #include "tributary/fleet/grpc/wire.h"
 #include "tributary/fleet/grpc/wire_parts.h"
+#include "tributary/keys/revocation_list.h"
 
 namespace tributary::inline rpc {
 namespace {
@@ -233,6 +234,12 @@ Verdict Take(const pb::Verdict& from, FieldReader& reader) {
 void Put(const Farewell& from, pb::ToDevice& to) { to.mutable_farewell()->set_finished(from.finished); }
 Farewell Take(const pb::Farewell& from, FieldReader&) { return {from.finished()}; }
 
+void Put(const RevocationNotice& from, pb::ToDevice& to) { to.mutable_revocations()->set_lists(from.lists); }
+RevocationNotice Take(const pb::Revocations& from, FieldReader& reader) {
+  reader.AtMost(from.lists().size(), kLongestRevocations, "the length of revocations.lists");
+  return {from.lists()};
+}
+
 }  // namespace
 
 std::string Format(const ToDevice& message) {
@@ -255,6 +262,7 @@ StatusOr<ToDevice> ParseToDevice(std::string_view fields) {
   if (proto.has_absent()) return Checked<ToDevice>(Take(proto.absent(), reader), reader);
   if (proto.has_relay()) return Checked<ToDevice>(Take(proto.relay(), reader), reader);
   if (proto.has_relayed()) return Checked<ToDevice>(Take(proto.relayed(), reader), reader);
+  if (proto.has_revocations()) return Checked<ToDevice>(Take(proto.revocations(), reader), reader);
   return Corrupt("the message is of a kind that this protocol does not have");
 }
 

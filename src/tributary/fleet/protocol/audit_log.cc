@@ -44,15 +44,18 @@ Status CheckLine(const std::string& line, std::uint64_t number, const std::strin
 StatusOr<AuditState> VerifyAudit(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return NotFound("cannot read the audit log " + path.string() + ": " + std::strerror(errno));
+  return VerifyAudit(file).WithContext(path.string());
+}
+
+StatusOr<AuditState> VerifyAudit(std::istream& log) {
   AuditState state{.last = NoLine()};
-  for (std::string line; std::getline(file, line);) {
-    if (file.eof()) {
+  for (std::string line; std::getline(log, line);) {
+    if (log.eof()) {
       state.unfinished = line.size();
       break;
     }
     Status status = CheckLine(line, state.entries + 1, state.last);
-    if (!status.ok())
-      return std::move(status).WithContext(fmt::format("{}, line {}", path.string(), state.entries + 1));
+    if (!status.ok()) return std::move(status).WithContext(fmt::format("line {}", state.entries + 1));
     ++state.entries;
     state.bytes += line.size() + 1;
     TRIBUTARY_ASSIGN_OR_RETURN(state.last, Sha256(line));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <istream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -59,5 +60,6 @@ struct AuditState {
 
 // Checks the chain of a log. Corrupt, with the number of the line, if it is broken.
 StatusOr<AuditState> VerifyAudit(const std::filesystem::path& path);
+StatusOr<AuditState> VerifyAudit(std::istream& log);
 
 }  // namespace tributary::inline protocol

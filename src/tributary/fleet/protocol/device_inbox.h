@@ -118,6 +118,8 @@ class DeviceInbox {
   Status Take(const Crossing& crossing, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
   Status Take(const Verdict& verdict, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
   Status Take(const Farewell& farewell, ByteSpan values) TRIBUTARY_REQUIRES(mutex_);
+  // The session checks it before the coordinator is heard (DeviceSession).
+  static Status Take(const RevocationNotice&, ByteSpan) { return OkStatus(); }
   template <typename Message>  // of meetings
   Status Take(const Message& message, ByteSpan values) TRIBUTARY_REQUIRES(mutex_) {
     return room_.Handle(message, values);

@@ -317,6 +317,12 @@ void Exchange::AwaitClosed(Duration most) {
   while (!sessions_.all().empty() && clock_.Now() < until) Wait(lock, until, /*has_flag=*/false);
 }
 
+void Exchange::SetRevocations(std::string lists) {
+  DeferredCalls calls(changed_);
+  const MutexLock lock(mutex_);
+  sessions_.SetRevocations(std::move(lists), calls);
+}
+
 void Exchange::SayFarewell(bool finished) {
   DeferredCalls calls(changed_);
   const MutexLock lock(mutex_);

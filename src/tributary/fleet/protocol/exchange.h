@@ -112,6 +112,8 @@ class Exchange {
   // As Fleet::RollBack. Sessions of these devices end.
   void RollBack(std::span<const DeviceId> quarantined) TRIBUTARY_EXCLUDES(mutex_);
 
+  // The revocation lists in force, which every device is sent before its welcome and when they change; empty for none.
+  void SetRevocations(std::string lists);
   // Tells all devices that the run is over, or (not `finished`) that the coordinator stops; admits no more.
   void SayFarewell(bool finished);
   std::size_t sessions() const;

@@ -870,6 +870,35 @@ TEST_F(ExchangeTest, TellsEverybodyThatItIsOver) {
   EXPECT_EQ(late.Open(), Unavailable("the coordinator is going away"));
 }
 
+TEST_F(ExchangeTest, LetsOneCertificateOpenFewConnectionsWithoutAGreeting) {
+  std::vector<std::unique_ptr<FakeDevice>> silent;
+  for (int i = 0; i < 4; ++i) {
+    silent.push_back(std::make_unique<FakeDevice>(*exchange_, *model_, "a"));
+    ASSERT_TRUE(silent.back()->Open("a").ok());
+  }
+  FakeDevice fifth(*exchange_, *model_, "a"), other(*exchange_, *model_, "b");
+  EXPECT_EQ(fifth.Open("a").message(), "'a' has too many connections on which it has not greeted");
+  EXPECT_TRUE(other.Open("b").ok());
+  silent.front()->HangUp();
+  EXPECT_TRUE(fifth.Open("a").ok());
+}
+
+TEST_F(ExchangeTest, SendsTheRevocationListsBeforeTheWelcomeAndWhenTheyChange) {
+  exchange_->SetRevocations("first");
+  FakeDevice a(*exchange_, *model_, "a");
+  ASSERT_TRUE(a.Open().ok());
+  ASSERT_TRUE(a.Greet().ok());
+  a.Pump();
+  EXPECT_TRUE(a.Has<Welcome>());
+  EXPECT_EQ(a.Expect<RevocationNotice>()->lists, "first");
+  EXPECT_TRUE(a.Has<Welcome>());  // It came later.
+  exchange_->SetRevocations("first");
+  a.Pump();
+  EXPECT_FALSE(a.Has<RevocationNotice>());
+  exchange_->SetRevocations("second");
+  EXPECT_EQ(a.Expect<RevocationNotice>()->lists, "second");
+}
+
 TEST_F(ExchangeTest, KnowsWhoBelongedToTheRunBefore) {
   const std::vector<FleetMember> known = {{"x", 5, 0}, {"y", 6, 4}};
   exchange_->Restore(known);

@@ -14,6 +14,7 @@ namespace {
 constexpr double kPerSecond = 20;  // of messages without work
 constexpr std::size_t kMostProbeBytes = 256 << 20;
 constexpr std::size_t kLongestOutbox = 256;
+constexpr std::ptrdiff_t kMostSilent = 4;                // connections of one certificate before its greeting
 constexpr Duration kTimeToGo = std::chrono::seconds(2);  // for a refused peer to read the reason
 constexpr std::size_t kMostLate = 1000;
 // Charged for a late piece besides its bytes, so that a flood of tiny pieces is limited too.
@@ -100,6 +101,11 @@ StatusOr<std::shared_ptr<Session>> Sessions::Open(std::shared_ptr<Connection> co
   if (over_) return Unavailable("the coordinator is going away");
   if (sessions_.size() >= options_.most_sessions)
     return ResourceExhausted("the coordinator has too many connections");
+  const auto silent = std::ranges::count_if(sessions_, [&](const auto& other) {
+    return identity && !other->member && !other->left && other->identity == identity;
+  });
+  if (silent >= kMostSilent)
+    return ResourceExhausted("'" + *identity + "' has too many connections on which it has not greeted");
   auto session = std::make_shared<Session>();
   session->connection = std::move(connection);
   session->identity = std::move(identity);
@@ -148,6 +154,7 @@ void Sessions::Admit(Session& session, std::size_t member, const Greeting& greet
   known.standing = Standing::kMember;
   SetDoing(session, Doing::kPreparing);
   Log(LogLevel::kDebug, fmt::format("device {}, '{}' at {}: admitted", member, known.name, session.address));
+  if (!revocations_.empty()) Send(session, {RevocationNotice{revocations_}}, calls);
   Welcome welcome = options_.welcome;
   welcome.device = DeviceId{member};
   welcome.stream_from = known.applied_position;
@@ -270,6 +277,14 @@ void Sessions::Inspect(const Session& session, Status admitted, DeferredCalls& c
   if (status.ok()) return;
   Record("closed", session, status);
   calls.Close(session.connection, std::move(status));
+}
+
+void Sessions::SetRevocations(std::string lists, DeferredCalls& calls) {
+  if (lists == revocations_) return;
+  revocations_ = std::move(lists);
+  for (const auto& session : sessions_) {
+    if (session->member && !session->left) Send(*session, {RevocationNotice{revocations_}}, calls);
+  }
 }
 
 void Sessions::SayFarewell(bool finished, DeferredCalls& calls) {

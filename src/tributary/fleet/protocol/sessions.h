@@ -176,6 +176,8 @@ class Sessions {
   void ExpectLate(Session& session, std::uint64_t ticket, std::size_t bytes) const;
   // Closes the connection if it is half open, does not read or leave, or is no longer `admitted`.
   void Inspect(const Session& session, Status admitted, DeferredCalls& calls);
+  // See Exchange.
+  void SetRevocations(std::string lists, DeferredCalls& calls);
   // Sends a farewell to all devices and admits no more.
   void SayFarewell(bool finished, DeferredCalls& calls);
   Members& members() { return members_; }
@@ -201,6 +203,7 @@ class Sessions {
   Members members_;
   std::vector<std::shared_ptr<Session>> sessions_;
   std::vector<Session*> session_of_;  // per member
+  std::string revocations_;
   bool over_ = false;
 };
 
