@@ -53,6 +53,7 @@ struct TrustSetting {
   std::int64_t evaluate_every = 1;
   std::function<double(DeviceId, const SharedWeights&)> loss;
   std::optional<std::int64_t> claim;  // how many samples device 2 says that it has
+  Coordinator::OwnTraining own;       // with it, the rule is "trusted"
 };
 
 TrustRun TrainWith(const Spoil& spoil, const TrustOptions& trust = {}, const TrustSetting& setting = {}) {
@@ -71,8 +72,12 @@ TrustRun TrainWith(const Spoil& spoil, const TrustOptions& trust = {}, const Tru
   experiment.train.method = Method::kFederated;
   experiment.train.local_epochs = 1;
   experiment.trust = trust;
+  if (setting.own) {
+    experiment.aggregation.rule = *std::ranges::find(AggregationRules(), "trusted", &AggregationRule::name);
+    experiment.aggregation.numbers = {1};
+  }
   TrustRun run;
-  Coordinator coordinator(experiment, model, fleet, run.events, test);
+  Coordinator coordinator(experiment, model, fleet, run.events, test, {}, "/tmp", setting.own);
   const auto outcome = coordinator.Run();
   EXPECT_TRUE(outcome.ok()) << outcome.status();
   if (outcome.ok()) run.outcome = *outcome;
@@ -133,25 +138,26 @@ TEST(Trust, UpdatesAgainstTheCoordinatorsOwnSamplesAreNotApplied) {
     return weight;
   };
   std::vector<std::uint64_t> asked;
-  const TrustRun run = TrainWith(
-      alternating, {}, 4,
-      [&](const TrainAssignment& assignment, const SharedWeights& weights) -> StatusOr<std::vector<float>> {
-        asked.push_back(assignment.round.value);
-        return std::vector<float>(weights.parameters.size(), 0.25F);
-      });
-  EXPECT_EQ(asked, (std::vector<std::uint64_t>{1, 2, 3, 4}));
+  const Coordinator::OwnTraining own = [&](const TrainAssignment& assignment,
+                                           const SharedWeights& weights) -> StatusOr<std::vector<float>> {
+    asked.push_back(assignment.round.value);
+    return std::vector<float>(weights.parameters.size(), 0.25F);
+  };
+  const TrustRun run = TrainWith(alternating, {}, {.rounds = 4, .own = own});
+  // The run has four rounds that count.
+  EXPECT_EQ(asked, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7}));
   EXPECT_NE(run.events.notes.find("the updates of round 2 are not applied: no update points"),
             std::string::npos);
   EXPECT_NE(run.events.notes.find("the updates of round 4 are not applied: "), std::string::npos);
   EXPECT_EQ(run.events.notes.find("the updates of round 3 are not applied: "), std::string::npos);
-  // Two rounds of a quarter each.
+  // Four rounds of a quarter each.
   const TrustRun start = TrainWith([](DeviceId, RoundId, std::span<float> parameters, double weight) {
     std::ranges::fill(parameters, 0.0F);
     return weight;
   });
   ASSERT_EQ(run.weights.size(), start.weights.size());
   for (std::size_t i = 0; i < run.weights.size(); ++i)
-    ASSERT_NEAR(run.weights[i], start.weights[i] + 0.5F, 1e-5F);
+    ASSERT_NEAR(run.weights[i], start.weights[i] + 1.0F, 1e-5F);
 }
 
 TEST(Trust, AHugeUpdateInTheFirstRoundCostsTheRoundAndNothingElse) {
