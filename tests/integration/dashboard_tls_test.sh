@@ -29,7 +29,7 @@ gets() {
 }
 gets 401 "somebody without token and certificate"
 gets 200 "somebody with the token" -H "Authorization: Bearer $(cat token.txt)"
-grep -q '"experiment":"tiny"' body.txt || fail "that is no board: $(head -c 300 body.txt)"
+grep -q '"schema":1,"run"' body.txt || fail "that is no board: $(head -c 300 body.txt)"
 for who in observers/alice operator coordinator; do
   # shellcheck disable=SC2046
   gets 200 "$who" $(with keys/$who)

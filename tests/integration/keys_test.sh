@@ -140,7 +140,12 @@ if command -v openssl >/dev/null; then
     fail "OpenSSL does not read the encrypted key"
 fi
 if command -v script >/dev/null; then
-  typed() { (sleep 1; printf '%s\n' "$1") | timeout 20 script -qec "'$TRIBUTARY' keys device pi-3 --dir sealed" /dev/null >typed.txt 2>&1; }
+  # Types when it is asked; the sleep is for the terminal, which stops to show what is typed after the question.
+  : >typed.txt
+  typed() {
+    { for i in {1..600}; do grep -q 'Passphrase of' typed.txt && break; sleep 0.1; done; sleep 1; printf '%s\n' "$1"; } |
+      timeout 90 script -qefc "'$TRIBUTARY' keys device pi-3 --dir sealed" /dev/null >typed.txt 2>&1
+  }
   typed 'correct horse battery' || fail "typed at the terminal: $(cat typed.txt)"
   grep -q 'Passphrase of sealed/ca.key:' typed.txt || fail "not asked for: $(cat typed.txt)"
   grep -q 'horse' typed.txt && fail "the passphrase is shown"
