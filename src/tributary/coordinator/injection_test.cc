@@ -122,7 +122,7 @@ void ExpectWeightsThatAddUp(const InjectionOptions& injection, std::uint64_t see
   };
   const auto outcome = coordinator.Run({}, after_round);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
-  EXPECT_EQ(outcome->rounds, 12U);
+  EXPECT_GE(outcome->rounds, 12U);  // Rounds of nobody do not count.
 }
 
 TEST(AggregationWeights, AddUpToOneUnderAnyDropOut) {

@@ -200,7 +200,7 @@ TEST(SimulateSplit, ARoundInWhichAllVanishIsDoneWithoutAndTheNextGoesOn) {
     overrides.emplace_back("disturbance=[{kind=\"vanish\", devices=\"all\", rounds=[2, 3]}]");
     Rounds rounds;
     const FinishedRun run = Finish(Split(overrides), 2, &rounds);
-    EXPECT_EQ(rounds.applied, (std::vector<std::uint64_t>{4, 0, 0, 4, 4, 4, 4}));
+    EXPECT_EQ(rounds.applied, (std::vector<std::uint64_t>{4, 0, 0, 4, 4, 4, 4, 4, 4}));
     EXPECT_TRUE(run.run.accuracy.has_value());
   }
 }
