@@ -45,10 +45,11 @@ cut = "pool1"
 EOF
 
 # The layout, which both sides must agree on, is in what the device says to a wrong one.
-meet plain unknown
-await plain-device '\([0-9a-f]+ instead of unknown\)'
-layout=$(sed -n 's/.*(\([0-9a-f]*\) instead of unknown).*/\1/p' plain-device.log | head -1)
-part plain
+cp plain.toml probe.toml
+meet probe unknown
+await probe-device '\([0-9a-f]+ instead of unknown\)'
+layout=$(sed -n 's/.*(\([0-9a-f]*\) instead of unknown).*/\1/p' probe-device.log | head -1)
+part probe
 meet plain "$layout"
 for reason in "refusal the experiment's devices share no samples" "refusal the experiment's devices share no samples" \
   'refusal the devices of this experiment do not have their own models'; do await plain "^$reason"; done

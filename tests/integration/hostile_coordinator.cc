@@ -60,6 +60,7 @@ class HostileCoordinator : public pb::Fleet::Service {
     assignment.set_round(1);
     if (number == 3) {
       assignment.mutable_collect();
+      assignment.set_without_weights(true);
       return;
     }
     pb::Train& train = *assignment.mutable_train();
