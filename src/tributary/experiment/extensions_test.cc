@@ -167,7 +167,8 @@ TEST(Extensions, NetworksAndDataSetsAreChosenByTheirNames) {
   EXPECT_EQ(FormatExperiment(*again), text);
 
   const auto message = [](const auto& result) { return result.status().message(); };
-  const auto unknown = ReadExperimentText(kSplit, {"e.toml", {}}, {"model.name=tini"}, extensions);
+  const std::vector<std::string> typo = {"model.name=tini"};
+  const auto unknown = ReadExperimentText(kSplit, {"e.toml", {}}, typo, extensions);
   EXPECT_NE(message(unknown).find("did you mean 'tiny'?"), std::string::npos) << unknown.status();
   EXPECT_NE(message(ReadExperimentText(text, {"as-run", {}}, {}, Two())).find("unknown"), std::string::npos);
 }
