@@ -2,7 +2,7 @@
 
 hostile_client.py connections PORT SECONDS ADDRESSES RAW HANDSHAKES
     holds RAW connections that say nothing and HANDSHAKES that begin a TLS handshake and do not finish it, from so many
-    addresses of this machine, and dials again for those that are closed. Prints how many were dialled and closed.
+    addresses of this machine, and dials again for those that are closed. Prints how many were dialled and closed so far.
 hostile_client.py headers PORT BUNDLE MEGABYTES
     joins with a device's keys, and then sends one header of that size in CONTINUATION frames. Prints how many bytes were
     sent, or why it was refused.
@@ -45,7 +45,7 @@ def connections(port, seconds, addresses, raw, handshakes):
             del held[descriptor]
             wanted[shakes] += 1
             closed += 1
-    print(dialled, closed, flush=True)
+        print(dialled, closed, flush=True)
 
 
 def frame(kind, flags, stream, payload):

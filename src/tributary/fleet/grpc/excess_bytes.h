@@ -22,10 +22,15 @@ class ExcessBytes {
     const std::int64_t received = now.received - last_.received, sent = now.sent - last_.sent;
     const std::int64_t taken = now.taken - last_.taken;
     last_ = now;
-    const auto leaked = static_cast<std::int64_t>(kLeakPerSecond * since_last.count());
-    bytes_ += received - taken - taken / kTakenPerOverhead - sent / kSentPerAnswer - leaked;
-    bytes_ = std::max<std::int64_t>(bytes_, 0);
+    bytes_ += received - taken - taken / kTakenPerOverhead - sent / kSentPerAnswer;
+    Leak(since_last);
   }
+  // Forgets what may have come in this time; returns what is left.
+  std::int64_t Leak(std::chrono::duration<double> since_last) {
+    const auto leaked = static_cast<std::int64_t>(kLeakPerSecond * since_last.count());
+    return bytes_ = std::max<std::int64_t>(bytes_ - leaked, 0);
+  }
+  void Add(std::int64_t bytes) { bytes_ += bytes; }
   std::int64_t bytes() const { return bytes_; }
 
  private:

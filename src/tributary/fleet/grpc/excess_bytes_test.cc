@@ -42,5 +42,14 @@ TEST(ExcessBytes, AreNotSavedUp) {
   EXPECT_EQ(excess.bytes(), 8'000'000);
 }
 
+TEST(ExcessBytes, OfEndedConnectionsAreForgottenInTime) {
+  ExcessBytes excess;
+  excess.Add(5'000'000);
+  EXPECT_EQ(excess.Leak(seconds(100)), 5'000'000 - 100 * 4096);
+  excess.Add(2'000'000);
+  EXPECT_GT(excess.bytes(), 6 << 20);
+  EXPECT_EQ(excess.Leak(seconds(3600)), 0);
+}
+
 }  // namespace
 }  // namespace tributary::inline rpc

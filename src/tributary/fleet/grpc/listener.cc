@@ -298,10 +298,15 @@ void Listener::Inspect() {
     mutex_.AssertHeld();
     const Connection& connection = entry.second;
     if (InodeOf(connection.descriptor) == connection.inode) return false;
+    // So that it does not help to dial again shortly before the limit.
+    const std::int64_t left = connection.excess.bytes() - kMostUnprovenExcess;
+    if (!connection.name.empty() && left > 0) excess_before_[connection.name].Add(left);
     Forget(connection);
     return true;
   });
   std::map<std::string, std::int64_t> of_name;
+  for (auto& [name, excess] : excess_before_) of_name[name] = excess.Leak(since_last);
+  std::erase_if(excess_before_, [](const auto& entry) { return entry.second.bytes() == 0; });
   for (auto& [key, connection] : connections_) {
     const std::int64_t taken = connection.traffic ? connection.traffic->bytes_.load() : 0;
     connection.excess.Update(CountsOf(connection.descriptor, taken), since_last);

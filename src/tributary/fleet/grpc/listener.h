@@ -109,6 +109,8 @@ class Listener {
   std::map<std::string, std::size_t> unproven_ TRIBUTARY_GUARDED_BY(mutex_);    // by host
   std::map<std::string, std::size_t> proven_ TRIBUTARY_GUARDED_BY(mutex_);      // by name
   std::map<std::string, Time> refused_until_ TRIBUTARY_GUARDED_BY(mutex_);      // by name
+  // Of ended connections, by name.
+  std::map<std::string, ExcessBytes> excess_before_ TRIBUTARY_GUARDED_BY(mutex_);
   std::size_t unproven_in_all_ TRIBUTARY_GUARDED_BY(mutex_) = 0;
 };
 
