@@ -136,14 +136,16 @@ TEST_F(Pairs, ThatAreAllowedRunAndMakeADifference) {
       }
       const bool ends =
           decision.key() == "experiment.time-budget" || decision.key() == "experiment.target-accuracy";
-      EXPECT_EQ(with->rounds, ends ? 1U : 3U);
+      // Rounds without an applied update come on top.
+      EXPECT_GE(with->rounds, ends ? 1U : 3U);
+      EXPECT_LE(with->rounds, ends ? 1U : 5U);
       const auto without = SettingsWithout(method, decision);
       const auto& other = Once(without);
       if (!other.ok()) {
         ADD_FAILURE() << "without:" << Spelled(without) << ": " << other.status();
         continue;
       }
-      EXPECT_EQ(other->rounds, 3U);
+      EXPECT_GE(other->rounds, 3U);
       const bool excepted = std::ranges::any_of(kExceptions, [&](const Exception& exception) {
         return exception.key == decision.key() && exception.method == method.name;
       });

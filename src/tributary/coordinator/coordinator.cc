@@ -297,7 +297,7 @@ Status Coordinator::RunRound(RoundId round) {
     fleet_.Commit(round);
     if (sound_.on()) sound_.Note(report, limits_.sink().taken());
     fruitless_rounds_ = 0;
-  } else {
+  } else if (!diverged) {
     ++unapplied_rounds_;
     if (++fruitless_rounds_ >= kMostFruitlessRounds) {
       return Unavailable(fmt::format("no round of the last {} had the {} usable updates it needs; device {}",

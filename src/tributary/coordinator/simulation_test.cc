@@ -88,8 +88,8 @@ TEST(Simulate, DevicesThatColludeSendTheMeanOfWhatTheyHaveLearnt) {
     return found.all;
   };
   const std::vector<double> alone = losses("sign-flip"), together = losses("ipm");
-  ASSERT_EQ(alone.size(), 3U);
-  ASSERT_EQ(together.size(), 3U);
+  ASSERT_GE(alone.size(), 3U);
+  ASSERT_EQ(together.size(), alone.size());
   for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-4 * alone[i]);
 }
 

@@ -175,8 +175,9 @@ TEST_F(InterruptedTest, ARetirementIsCompletedByTheNextChange) {
     EXPECT_TRUE(IssueDevice(copy, "pi-9", {.now = kNow}).ok());
     EXPECT_FALSE(fs::exists(copy / "old"));
     EXPECT_EQ(ParseCertificates(Text(copy / "ca.pem"))->size(), 1U);
-    for (const IssuedCertificate& one : *ListIssued(copy))
-      EXPECT_FALSE(one.previous || one.revoked) << one.name;
+    const auto issued = ListIssued(copy);
+    ASSERT_TRUE(issued.ok()) << issued.status();
+    for (const IssuedCertificate& one : *issued) EXPECT_FALSE(one.previous || one.revoked) << one.name;
     if (!killed) break;
   }
 }

@@ -24,6 +24,7 @@ Experiment Small(double rate) {
 TEST(MeasureRun, OfARunThatDivergesSaysWhatItWasUntilThen) {
   Experiment hopeless = Small(1e9);
   hopeless.goal.rounds = 200;
+  hopeless.trust.divergence = 0;
   const auto measurement = MeasureRun(hopeless, {0.5, 1}, {.threads = 2});
   ASSERT_TRUE(measurement.ok()) << measurement.status();
   EXPECT_FALSE(measurement->numbers.contains("virtual seconds"));

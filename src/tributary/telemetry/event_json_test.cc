@@ -214,7 +214,7 @@ TEST(EventJson, SaysWhatIsWrong) {
   EXPECT_EQ(
       message(R"({"type":"nose"})"),
       "the key 'type' must be one of run-started, round-started, device-finished, round-finished, evaluated,"
-      " run-finished, note, found \"nose\"");
+      " run-finished, note, rolled-back, quarantined, found \"nose\"");
   EXPECT_EQ(message(R"({"type":"note","time_ns":1})"), "note: the key 'text' is missing");
   EXPECT_EQ(message(R"({"type":"note","time_ns":1.5,"text":""})"),
             "note: the key 'time_ns' must be a whole number that fits in 64 bits with its sign, found 1.5");

@@ -627,21 +627,21 @@ TEST_F(TlsTest, RefusesTheNameOfAnotherDevice) {
 }
 
 TEST_F(TlsTest, LimitsTheConnectionsOfOneName) {
-  const Credentials pi = Issue("keys", "pi-8");
+  const Credentials pi = Issue("keys", "pi-18");
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 16; ++i) {
     clients.push_back(std::make_unique<RawClient>(port(), pi));
-    clients.back()->Send(Greeting{kProtocol, "raw", "pi-8"});
+    clients.back()->Send(Greeting{kProtocol, "raw", "pi-18"});
     ASSERT_TRUE(clients.back()->Expect<Welcome>()) << i;
   }
-  EXPECT_EQ(RawClient(port(), pi).End().error_message(), "'pi-8' has 16 connections already");
+  EXPECT_EQ(RawClient(port(), pi).End().error_message(), "'pi-18' has 16 connections already");
   site_->ExpectRound();  // Others have their own.
   clients.clear();
   const auto limit = std::chrono::steady_clock::now() + seconds(20);
   for (bool welcome = false; !welcome;) {
     ASSERT_LT(std::chrono::steady_clock::now(), limit);
     RawClient client(port(), pi);
-    client.Send(Greeting{kProtocol, "raw", "pi-8"});
+    client.Send(Greeting{kProtocol, "raw", "pi-18"});
     welcome = client.Expect<Welcome>().has_value();
   }
 }
@@ -660,7 +660,7 @@ TEST_F(TlsTest, GoesOnListeningWhenItsSocketIsShutDown) {
       found += ::shutdown(descriptor, SHUT_RDWR) == 0 ? 1 : 0;
   }
   ASSERT_EQ(found, 1);
-  const Credentials pi = Issue("keys", "pi-9");
+  const Credentials pi = Issue("keys", "pi-19");
   const auto limit = std::chrono::steady_clock::now() + seconds(20);
   for (bool connected = false; !connected;) {
     ASSERT_LT(std::chrono::steady_clock::now(), limit);
