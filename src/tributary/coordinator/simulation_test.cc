@@ -84,7 +84,7 @@ TEST(Simulate, DevicesThatColludeSendTheMeanOfWhatTheyHaveLearnt) {
   };
   const auto losses = [](const char* attack) {
     Losses found;
-    EXPECT_TRUE(Simulate(Smoke({AttackBy(attack, "0.5")}), {.threads = 3, .watcher = &found}).ok());
+    EXPECT_TRUE(Simulate(Smoke({AttackBy(attack, "0.05")}), {.threads = 3, .watcher = &found}).ok());
     return found.all;
   };
   const std::vector<double> alone = losses("sign-flip"), together = losses("ipm");
