@@ -96,7 +96,7 @@ expect_output '^ +0 +pi-[12] .* 1 +[0-9]+ +[0-9]+ +[0-9]+/[0-9]+ .*' fleet "127.
 expect_output '"name": "pi-3"' fleet "127.0.0.1:$port" --keys keys --json
 [ "$(grep -c '"state": "gone"' out.txt)" -eq 2 ] || fail "expected two that are gone: $(cat out.txt)"
 grep -E '"(up|down)_bits_per_second": [0-9]{12}' out.txt && fail "a link that nobody has"
-expect_error "'pi-1' may not look at the fleet; the operator and the coordinator may" fleet "127.0.0.1:$port" \
+expect_error "'pi-1' is a device and may not look at the fleet; observers, operators, coordinators may" fleet "127.0.0.1:$port" \
   --keys keys/devices/pi-1
 
 # With --verbose the log has each step, with date, time and level.

@@ -97,15 +97,15 @@ void PrintDevices(const FinishedRun& result) {
   }
   if (limited > 0) {
     Say("{} of {} devices sent updates above the limits of [trust]: {} above trust.largest-share, "
-        "{} above trust.clip; summary.json says which",
+        "{} above trust.clip; summary.json says which\n",
         limited, profiles.size(), capped, clipped);
   }
   if (const std::uint64_t refused = result.outcomes[static_cast<std::size_t>(Outcome::kRefused)]; refused > 0)
-    Say("{} updates were refused; events.jsonl has the reasons", refused);
+    Say("{} updates were refused; events.jsonl has the reasons\n", refused);
   if (result.rolled_back == 0) return;
   std::vector<std::uint64_t> quarantined;
   for (const DeviceId device : result.quarantined) quarantined.push_back(device.value);
-  Say("the run diverged; returns to earlier weights: {}; devices in quarantine: {}", result.rolled_back,
+  Say("the run diverged; returns to earlier weights: {}; devices in quarantine: {}\n", result.rolled_back,
       quarantined.empty() ? "none" : fmt::format("{}", fmt::join(quarantined, ", ")));
 }
 

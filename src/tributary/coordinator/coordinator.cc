@@ -367,7 +367,8 @@ StatusOr<bool> Coordinator::Watch(RoundId round, std::uint64_t of, double loss, 
   using Verdict = DivergenceGuard::Verdict;
   const Verdict verdict = sound_.See(loss, versions_.Lease(), of);
   if (verdict == Verdict::kSound || (verdict == Verdict::kHigh && !last)) return false;
-  TRIBUTARY_RETURN_IF_ERROR(RollBack(round, loss));
+  // A single high loss, judged only because no round follows, is too little to blame a device for.
+  TRIBUTARY_RETURN_IF_ERROR(RollBack(round, loss, verdict == Verdict::kDiverged));
   return true;
 }
 
@@ -384,19 +385,19 @@ Status Coordinator::WatchTestLoss(RoundId round, bool last) {
   return OkStatus();
 }
 
-Status Coordinator::RollBack(RoundId round, double loss) {
+Status Coordinator::RollBack(RoundId round, double loss, bool blame) {
   const std::size_t before = fleet_.quarantined();
-  const std::size_t most = (with_data_.size() + before) / 2;
+  const std::size_t most = blame ? (with_data_.size() + before) / 2 : 0;
   const std::vector<DeviceId> culprits = sound_.Culprits(most - std::min(before, most));
   Say(RolledBack{
       round, RoundId{sound_.round()},
-      fmt::format(
-          "the loss is {:.4g} in round {}: the run diverges (trust.divergence = {}) and continues from "
-          "its weights after round {}{}",
-          loss, round.value, experiment_.trust.divergence, sound_.round(),
-          culprits.empty() ? "; half of the devices are in quarantine or no update is to blame, so "
-                             "the learning rate may be too high"
-                           : "")});
+      fmt::format("the loss is {:.4g} in round {}: the run diverges (trust.divergence = {}) and returns to "
+                  "its weights after round {}{}",
+                  loss, round.value, experiment_.trust.divergence, sound_.round(),
+                  blame && culprits.empty()
+                      ? "; half of the devices are in quarantine or no update is to blame, so "
+                        "the learning rate may be too high"
+                      : "")});
   for (const DeviceId device : culprits) {
     Say(Quarantined{
         round, device,

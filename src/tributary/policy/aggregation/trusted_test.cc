@@ -21,10 +21,9 @@ class TrustedTest : public RuleTest {
     for (const TestUpdate& update : updates) {
       const double score = std::max(0.0, Cosine(update.parameters));
       scores += score;
-      for (std::size_t k = 0; k < result.size(); ++k) {
-        result[k] +=
-            score * static_cast<double>(update.parameters[k]) * Length(own_) / Length(update.parameters);
-      }
+      const double scale = Length(own_) / Length(update.parameters);
+      for (std::size_t k = 0; k < result.size(); ++k)
+        result[k] += score * scale * static_cast<double>(update.parameters[k]);
     }
     for (double& value : result) value /= scores;
     return result;
