@@ -367,8 +367,8 @@ StatusOr<bool> Coordinator::Watch(RoundId round, std::uint64_t of, double loss, 
   using Verdict = DivergenceGuard::Verdict;
   const Verdict verdict = sound_.See(loss, versions_.Lease(), of);
   if (verdict == Verdict::kSound || (verdict == Verdict::kHigh && !last)) return false;
-  // A single high loss, judged only because no round follows, is too little to blame a device for.
-  TRIBUTARY_RETURN_IF_ERROR(RollBack(round, loss, verdict == Verdict::kDiverged));
+  // A single high loss, judged only because no round follows, is not held against a device like the others.
+  TRIBUTARY_RETURN_IF_ERROR(RollBack(round, loss, /*outliers_only=*/verdict != Verdict::kDiverged));
   return true;
 }
 
@@ -385,16 +385,16 @@ Status Coordinator::WatchTestLoss(RoundId round, bool last) {
   return OkStatus();
 }
 
-Status Coordinator::RollBack(RoundId round, double loss, bool blame) {
+Status Coordinator::RollBack(RoundId round, double loss, bool outliers_only) {
   const std::size_t before = fleet_.quarantined();
-  const std::size_t most = blame ? (with_data_.size() + before) / 2 : 0;
-  const std::vector<DeviceId> culprits = sound_.Culprits(most - std::min(before, most));
+  const std::size_t most = (with_data_.size() + before) / 2;
+  const std::vector<DeviceId> culprits = sound_.Culprits(most - std::min(before, most), outliers_only);
   Say(RolledBack{
       round, RoundId{sound_.round()},
       fmt::format("the loss is {:.4g} in round {}: the run diverges (trust.divergence = {}) and returns to "
                   "its weights after round {}{}",
                   loss, round.value, experiment_.trust.divergence, sound_.round(),
-                  blame && culprits.empty()
+                  culprits.empty() && !outliers_only
                       ? "; half of the devices are in quarantine or no update is to blame, so "
                         "the learning rate may be too high"
                       : "")});

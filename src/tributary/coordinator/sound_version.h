@@ -38,7 +38,9 @@ class SoundVersion {
   bool IsHigh(double loss) const { return !(loss <= guard_->Limit()); }
   // The round's updates were applied to the weights that See last judged.
   void Note(const RoundReport& report, const std::map<WorkId, LimitedSink::Taken>& taken);
-  std::vector<DeviceId> Culprits(std::size_t most) const { return guard_->Culprits(most); }
+  std::vector<DeviceId> Culprits(std::size_t most, bool outliers_only) const {
+    return guard_->Culprits(most, outliers_only);
+  }
   void RolledBack() { guard_->RolledBack(); }
 
   std::uint64_t round() const { return round_; }

@@ -207,6 +207,17 @@ TEST(Divergence, WithATestSetTheRunReturnsToTheWeightsBeforeTheAttack) {
       {{12}, {0}, ""});
 }
 
+TEST(Divergence, OneHighLossAtTheEndIsNotHeldAgainstADeviceLikeTheOthers) {
+  const Spoil all = [](DeviceId, RoundId, std::span<float> parameters, double weight) {
+    std::ranges::fill(parameters, 1e5F);
+    return weight;
+  };
+  const TrustRun run = TrainWith(all, {.clip = 0}, {.rounds = 12, .test_set = true, .evaluate_every = 12});
+  EXPECT_EQ(run.events.rolled_back.size(), 1U);
+  EXPECT_TRUE(run.events.quarantined.empty());
+  EXPECT_LT(Largest(run.weights), 100);
+}
+
 TEST(Divergence, WithoutATestSetTheDevicesLossesTell) {
   const auto loss = [](DeviceId device, const SharedWeights& weights) {
     return device.value == 2 ? 0.1 : LossOf(weights);  // The attacker says that all is well.

@@ -47,13 +47,13 @@ void DivergenceGuard::Note(std::span<const Contribution> applied) {
   }
 }
 
-std::vector<DeviceId> DivergenceGuard::Culprits(std::size_t most) const {
+std::vector<DeviceId> DivergenceGuard::Culprits(std::size_t most, bool outliers_only) const {
   std::vector<std::pair<double, DeviceId>> parts;
   for (const auto& [device, part] : state_.parts) parts.emplace_back(-part, device);
   std::ranges::sort(parts);
   std::vector<DeviceId> culprits;
   for (const auto& [part, device] : parts) {
-    if (culprits.size() == most || (!culprits.empty() && -part <= kOutlier)) break;
+    if (culprits.size() == most || (-part <= kOutlier && (outliers_only || !culprits.empty()))) break;
     culprits.push_back(device);
   }
   return culprits;

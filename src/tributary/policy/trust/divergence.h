@@ -48,9 +48,9 @@ class DivergenceGuard {
   Verdict See(double loss);
   // The updates of a round that were applied to the weights that See last judged.
   void Note(std::span<const Contribution> applied);
-  // Whom to do without, the largest part first: all with more than kOutlier times the median, at least one if there is any,
-  // and no more than `most`.
-  std::vector<DeviceId> Culprits(std::size_t most) const;
+  // Whom to do without, the largest part first: all with more than kOutlier times the median, and no more than `most`. If there
+  // is none of these, the device with the largest part, unless `outliers_only`.
+  std::vector<DeviceId> Culprits(std::size_t most, bool outliers_only = false) const;
   // The weights are again those of the last loss that was not high.
   void RolledBack();
 
