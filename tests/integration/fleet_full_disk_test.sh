@@ -14,7 +14,7 @@ fi
 
 mkdir disk
 mount -t tmpfs -o size=16m tmpfs disk
-# An update has 1.6 MB, and a median needs those of all four devices at once. A checkpoint has as much.
+# An update has 1.6 MB, and a median needs those of all four devices at once. A checkpoint has as much, without earlier weights.
 cat >full.toml <<END
 schema = 1
 [experiment]
@@ -39,6 +39,8 @@ batch = 4
 learning-rate = 0.01
 [aggregation]
 rule = "median"
+[trust]
+divergence = 0
 END
 devices="pi-1 pi-2 pi-3 pi-4"
 begin() { start coordinator "$TRIBUTARY" coordinator --insecure --listen "$host:${port:-0}" --checkpoint-every 0s "$@"; }

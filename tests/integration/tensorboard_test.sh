@@ -13,7 +13,7 @@ check metrics plain.prom plain
   --set 'fleet.group.slow.stream-rate=20' --set 'fleet.group.fast.stream-rate=40' --set transfers.strategy=layerwise >/dev/null
 check run boards/streams streams
 check metrics streams.prom streams
-"$TRIBUTARY" run smoke --quiet --threads 2 --out kept --tensorboard boards --set dropout.method=heterofl --set fleet.deadline=100ms >/dev/null
+"$TRIBUTARY" run smoke --quiet --threads 2 --out kept --tensorboard boards --set dropout.method=heterofl --set fleet.deadline=100ms --set train.learning-rate=0.01 >/dev/null
 check run boards/kept kept
 # As a server would collect it, from a run that goes on.
 : >served.log

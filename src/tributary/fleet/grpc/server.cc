@@ -21,6 +21,9 @@ namespace {
 
 namespace pb = ::tributary::v1;
 
+// After this time, closing a stream cancels the message that is being sent.
+constexpr Duration kMostTimeToWrite = std::chrono::milliseconds(500);
+
 // Authorisation by certificate: its role, its expiry and the revocation list.
 class Gate {
  public:
@@ -153,8 +156,8 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   void Close(const Status& reason) override {
     {
       const MutexLock lock(mutex_);
-      // A peer that does not read would delay the reason for ever.
-      if (writing_) context_->TryCancel();
+      // The reason follows what is being sent, but a peer that does not read would delay it for ever.
+      if (writing_ && exchange_.clock().Now() - writing_since_ > kMostTimeToWrite) context_->TryCancel();
     }
     End(reason.ok() ? grpc::Status::OK : ToGrpc(reason));
   }
@@ -185,6 +188,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
     });
     if (!any) return;
     writing_ = true;
+    writing_since_ = exchange_.clock().Now();
     StartWrite(&outgoing_);
   }
 
@@ -202,6 +206,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   Mutex mutex_;
   grpc::ByteBuffer outgoing_ TRIBUTARY_GUARDED_BY(mutex_);
   bool writing_ TRIBUTARY_GUARDED_BY(mutex_) = false;
+  TimePoint writing_since_ TRIBUTARY_GUARDED_BY(mutex_){0};
   std::optional<grpc::Status> ending_ TRIBUTARY_GUARDED_BY(mutex_);
   bool ended_ TRIBUTARY_GUARDED_BY(mutex_) = false;
 };
