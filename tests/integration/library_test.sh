@@ -86,6 +86,6 @@ PYTHON
 grep -q "stream 'rush-hour:soon': 'soon' is no period" run.txt || fail "what is wrong with the argument? $(cat run.txt)"
 # And not in the program that does not know them.
 expect_error "unknown sampling method 'fast-first'" run "$example/sampler.toml"
-expect_error "unknown model 'narrow'" run "$example/network.toml"
-expect_error "unknown data set 'stripes'" run "$example/network.toml" --set model.name=cnn
+expect_error "unknown model 'narrow'" run "$example/network.toml" --set data.set=glyphs
+expect_error "unknown data set 'stripes'" run "$example/network.toml"
 expect_error "stream.kind is 'rush-hour'; this program has no streams of its own" run "$example/stream.toml"

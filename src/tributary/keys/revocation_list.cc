@@ -129,9 +129,8 @@ Status RevocationList::Refresh() {
 
 Status RevocationList::Accept(std::string_view pem) {
   const MutexLock lock(mutex_);
-  const std::string before = TextLocked();
   TRIBUTARY_RETURN_IF_ERROR(Take(pem, "the revocation list", Use::kMessage));
-  return TextLocked() == before ? OkStatus() : WriteNewest();
+  return WriteNewest();
 }
 
 Status RevocationList::TakeNewest(Use use) {
@@ -141,8 +140,12 @@ Status RevocationList::TakeNewest(Use use) {
   return Take(pem, options_.newest.string(), use);
 }
 
-Status RevocationList::WriteNewest() const {
-  return options_.newest.empty() ? OkStatus() : WritePrivateFileAtomically(options_.newest, TextLocked());
+Status RevocationList::WriteNewest() {
+  std::string text = TextLocked();
+  if (options_.newest.empty() || text == written_) return OkStatus();
+  TRIBUTARY_RETURN_IF_ERROR(WritePrivateFileAtomically(options_.newest, text));
+  written_ = std::move(text);
+  return OkStatus();
 }
 
 Status RevocationList::Take(std::string_view pem, const std::string& origin, Use use) {

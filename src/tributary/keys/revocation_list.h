@@ -89,7 +89,7 @@ class RevocationList {
   // Errors begin with `origin`.
   Status Take(std::string_view pem, const std::string& origin, Use use) TRIBUTARY_REQUIRES(mutex_);
   Status TakeNewest(Use use) TRIBUTARY_REQUIRES(mutex_);
-  Status WriteNewest() const TRIBUTARY_REQUIRES(mutex_);
+  Status WriteNewest() TRIBUTARY_REQUIRES(mutex_);
   Status SetTrusted(std::string_view authority_pem) TRIBUTARY_REQUIRES(mutex_);
   std::string TextLocked() const TRIBUTARY_REQUIRES(mutex_);
   std::time_t Now() const;
@@ -98,6 +98,7 @@ class RevocationList {
   const RevocationListOptions options_;
   mutable Mutex mutex_;
   FileStamp stamp_ TRIBUTARY_GUARDED_BY(mutex_);
+  std::string written_ TRIBUTARY_GUARDED_BY(mutex_);  // into options_.newest
   std::vector<Issued> trusted_ TRIBUTARY_GUARDED_BY(mutex_);
 };
 

@@ -240,6 +240,14 @@ TEST_F(ReceivedListTest, FollowsARotation) {
   EXPECT_TRUE(list->Check(renewed).ok());
   EXPECT_TRUE(list->Check(coordinator_).ok());
   EXPECT_TRUE(Open()->Check(renewed).ok());
+  // What is kept loses the list of an authority that is trusted no more, even if nothing else is new.
+  for (const char* name : {"operator", "pi-3"}) Issue(dir_, name, /*renew=*/true);
+  ASSERT_TRUE(Revoke(dir_, "alice", kNow).ok());
+  ASSERT_TRUE(list->Accept(Lists()).ok());
+  ASSERT_TRUE(RetireAuthority(dir_, kNow).ok());
+  ASSERT_TRUE(list->Trust(Text(dir_ / "ca.pem")).ok());
+  ASSERT_TRUE(list->Accept(Lists()).ok());
+  EXPECT_EQ(Text(folder_ / "state.pem"), Lists());
 }
 
 }  // namespace
