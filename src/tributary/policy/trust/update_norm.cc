@@ -5,6 +5,15 @@
 #include <cmath>
 
 namespace tributary::inline policy {
+namespace {
+
+bool AllBelowOne(std::span<const float> values) {
+  std::uint32_t others = 0;
+  for (const float value : values) others += std::abs(value) < 1.0F ? 0U : 1U;  // NaN is not below
+  return others == 0;
+}
+
+}  // namespace
 
 void UpdateNorm::Add(std::span<const float> values) {
   constexpr std::size_t kBlock = 4096;  // 2^12 numbers of up to 2^50 fit in 64 bits.
@@ -13,6 +22,17 @@ void UpdateNorm::Add(std::span<const float> values) {
   constexpr auto kBias = std::bit_cast<std::uint64_t>(kRound);
   while (!values.empty()) {
     const std::span<const float> block = values.first(std::min(kBlock, values.size()));
+    values = values.subspan(block.size());
+    if (AllBelowOne(block)) {
+      // The usual case. The squares times 2^50 are those below.
+      std::uint64_t sum = 0;
+      for (const float value : block) {
+        const auto scaled = static_cast<double>(value * 0x1p25F);
+        sum += std::bit_cast<std::uint64_t>(scaled * scaled + kRound);
+      }
+      small_.Add(sum - block.size() * kBias);
+      continue;
+    }
     std::uint64_t small = 0, middle = 0, large = 0;
     for (const float value : block) {
       const double square = static_cast<double>(value) * static_cast<double>(value);
@@ -27,7 +47,6 @@ void UpdateNorm::Add(std::span<const float> values) {
     small_.Add(small);
     middle_.Add(middle);
     large_.Add(large);
-    values = values.subspan(block.size());
   }
 }
 

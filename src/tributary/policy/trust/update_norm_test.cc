@@ -54,5 +54,15 @@ TEST(UpdateNorm, AnyOrderAndDivisionGivesTheSameBits) {
   }
 }
 
+TEST(UpdateNorm, ALargeValueChangesNothingForTheSmallOnesOfItsBlock) {
+  std::vector<float> values = Noise(3, 4000, 0.1);
+  values.insert(values.end(), {0x1p-149F, -0x1p-126F, 1 - 0x1p-24F, 0x1p-24F - 1});
+  UpdateNorm apart;
+  apart.Add(values);
+  apart.Add(std::vector<float>{1, -2e3F});
+  values.insert(values.begin() + 1000, {1, -2e3F});
+  EXPECT_EQ(NormOf(values), apart.Value());
+}
+
 }  // namespace
 }  // namespace tributary::inline policy
