@@ -44,4 +44,14 @@ waiting() {
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT
 [ "$(waiting)" = OMP_WAIT_POLICY=passive ] || fail "threads do not wait passively: $(waiting)"
 [ "$(waiting OMP_WAIT_POLICY=active)" = OMP_WAIT_POLICY=active ] || fail "the user's policy is overruled"
+# And they run soon after they were woken, where the kernel has time slices of a program's own.
+if grep -q '^se.slice' /proc/self/sched 2>/dev/null && [ "$(printf '6.12\n%s\n' "$(uname -r)" | sort -V | head -n 1)" = 6.12 ]; then
+  "$TRIBUTARY" train --model mlp --epochs 100000 >slice.txt 2>&1 &
+  process=$!
+  for i in {1..600}; do grep -q 'epoch' slice.txt && break; sleep 0.1; done
+  slices=$(sed -nE 's/^se.slice +: +//p' /proc/$process/task/*/sched | sort -u)
+  kill -KILL $process
+  wait $process 2>/dev/null || true
+  [ "$slices" = 100000 ] || fail "time slices of $slices ns"
+fi
 [ "$(waiting GOMP_SPINCOUNT=7)" = GOMP_SPINCOUNT=7 ] || fail "the user's spin count is overruled"

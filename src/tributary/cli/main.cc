@@ -124,6 +124,7 @@ int Main(int argc, const char* const* argv, const Extensions& extensions) {
     return kDone;
   }
   KeepFreedMemory();
+  AskForShortTimeSlices();
   const Status status = action.work();
   if (!status.ok()) std::fprintf(stderr, "tributary: %s\n", status.message().c_str());
   return ExitCode(status);

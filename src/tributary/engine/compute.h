@@ -8,6 +8,11 @@ namespace tributary::inline engine {
 // instead of being faulted in again (about 1/8 of a step on small networks), at the same peak.
 void KeepFreedMemory();
 
+// Asks Linux (6.12 or later) for short time slices, for this thread and those that it starts. On a machine with other load, a
+// thread that was woken by another one then runs soon, and not after the slice of another program: steps with two threads
+// beside two busy programs are two to three times as fast. The share of the processor stays the same.
+void AskForShortTimeSlices();
+
 // Sets the number of threads that one operation may use, for passes started from the calling thread. At least
 // 1. Results depend on it in their last bits, so it is never guessed.
 void SetComputeThreads(int threads);
