@@ -15,6 +15,9 @@ check run boards/streams streams
 check metrics streams.prom streams
 "$TRIBUTARY" run smoke --quiet --threads 2 --out kept --tensorboard boards --set dropout.method=heterofl --set fleet.deadline=100ms --set train.learning-rate=0.01 >/dev/null
 check run boards/kept kept
+# A run that diverges is evaluated twice in its last round; the second values are those of its weights.
+"$TRIBUTARY" run smoke --quiet --threads 2 --out returned --tensorboard boards --set dropout.method=heterofl --set fleet.deadline=100ms >/dev/null
+check run boards/returned returned
 # As a server would collect it, from a run that goes on.
 : >served.log
 (umask 077 && echo 0123456789abcdef >token.txt)

@@ -96,7 +96,7 @@ class Coordinator {
   // Judges the loss of the weights after round `of`, at the end of `round` or of the run (`last`); rolls back if the run
   // diverges. Whether it did.
   StatusOr<bool> Watch(RoundId round, std::uint64_t of, double loss, bool last);
-  // Returns to the last sound weights and quarantines the devices that are to blame.
+  // Returns to the last sound weights and quarantines the devices that are to blame (DivergenceGuard::Culprits).
   Status RollBack(RoundId round, double loss, bool outliers_only);
   // With a test set, judges the loss on it after a round, evaluated for this if something is wrong.
   Status WatchTestLoss(RoundId round, bool last);

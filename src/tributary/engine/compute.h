@@ -9,8 +9,8 @@ namespace tributary::inline engine {
 void KeepFreedMemory();
 
 // Asks Linux (6.12 or later) for short time slices, for this thread and those that it starts. On a machine with other load, a
-// thread that was woken by another one then runs soon, and not after the slice of another program: steps with two threads
-// beside two busy programs are two to three times as fast. The share of the processor stays the same.
+// thread that was woken by another one then runs soon, and not after the slice of another program. The share of the processor
+// stays the same. docs/benchmarks.md has figures.
 void AskForShortTimeSlices();
 
 // Sets the number of threads that one operation may use, for passes started from the calling thread. At least

@@ -156,7 +156,7 @@ class Stream : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer
   void Close(const Status& reason) override {
     {
       const MutexLock lock(mutex_);
-      // The reason follows what is being sent, but a peer that does not read would delay it for ever.
+      // The reason follows what is being sent. If the peer does not read that, Sessions::Inspect closes the stream again.
       if (writing_ && exchange_.clock().Now() - writing_since_ > kMostTimeToWrite) context_->TryCancel();
     }
     End(reason.ok() ? grpc::Status::OK : ToGrpc(reason));
